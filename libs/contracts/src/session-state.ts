@@ -1,0 +1,131 @@
+import { z } from "zod";
+import { TurnError } from "./outbox.js";
+
+/**
+ * The session's entry in the `sessions` bucket, as every service that reads it sees it.
+ * Instants inside the state are milliseconds since the epoch; the HTTP API shows ISO 8601.
+ */
+
+export const ToolCall = z.object({
+  id: z.string().min(1),
+  type: z.literal("function"),
+  function: z.object({ name: z.string(), arguments: z.string() }),
+});
+
+const Logged = z.object({ turn: z.string(), at: z.number().int() });
+
+/** One entry of the append-only log; its absolute index is `log.from` plus its place in the tail. */
+export const LogMessage = z.discriminatedUnion("role", [
+  Logged.extend({ role: z.literal("user"), content: z.string() }),
+  Logged.extend({
+    role: z.literal("assistant"),
+    content: z.string().nullable(),
+    tool_calls: z.array(ToolCall).optional(),
+    /** Set when this is an honest failure told to the person: part of the record, not shown to the model. */
+    failed: z.literal(true).optional(),
+  }),
+  Logged.extend({
+    role: z.literal("tool"),
+    tool_call_id: z.string().min(1),
+    content: z.string(),
+    isError: z.boolean(),
+    blob: z.string().nullable(),
+  }),
+]);
+export type LogMessage = z.infer<typeof LogMessage>;
+
+export const QueuedMessage = z.object({
+  turn: z.string(),
+  messageId: z.string(),
+  digest: z.string(),
+  text: z.string(),
+  instructions: z.string().optional(),
+  trace: z.string().optional(),
+  at: z.number().int(),
+});
+export type QueuedMessage = z.infer<typeof QueuedMessage>;
+
+export const Turn = z.object({
+  id: z.string(),
+  status: z.enum(["running", "waiting_approval", "waiting_tasks", "waiting_person"]),
+  since: z.number().int(),
+  deadlineAt: z.number().int(),
+  /** Model calls decided so far. */
+  steps: z.number().int().nonnegative(),
+  /** Tokens used so far, input and output. */
+  tokens: z.number().int().nonnegative(),
+  /** Raised whenever a preview that was shown has to be thrown away. */
+  attempt: z.number().int().positive(),
+  /** Answers in a row that held nothing to show. */
+  emptyAnswers: z.number().int().nonnegative(),
+  instructions: z.string().optional(),
+  trace: z.string().optional(),
+});
+export type Turn = z.infer<typeof Turn>;
+
+/** What became of a recent message: enough to answer the same client id again. */
+export const RecentTurn = z.object({
+  messageId: z.string(),
+  digest: z.string(),
+  turn: z.string(),
+  final: z
+    .object({
+      kind: z.enum(["answer", "error", "cancelled", "merged"]),
+      /** The whole text when the log does not hold it, else null. */
+      text: z.string().nullable(),
+      introduction: z.string().nullable(),
+      index: z.number().int().nonnegative(),
+      at: z.number().int(),
+      error: TurnError.nullable(),
+      mergedInto: z.string().nullable(),
+      generation: z.number().int(),
+    })
+    .nullable(),
+});
+export type RecentTurn = z.infer<typeof RecentTurn>;
+
+/** What a control message did, so that the gateway that sent it can answer. */
+export const ControlOutcome = z.object({
+  id: z.string(),
+  turn: z.string().nullable(),
+  generation: z.number().int(),
+});
+export type ControlOutcome = z.infer<typeof ControlOutcome>;
+
+export const SessionFields = z.object({
+  generation: z.number().int().nonnegative(),
+  createdAt: z.number().int(),
+  updatedAt: z.number().int(),
+  messageCount: z.number().int().nonnegative(),
+  lastConsolidated: z.number().int().nonnegative(),
+  log: z.object({
+    /** Absolute index of the tail's first message. */
+    from: z.number().int().nonnegative(),
+    tail: z.array(LogMessage),
+  }),
+  turn: Turn.nullable(),
+  queued: z.array(QueuedMessage),
+  recent: z.array(RecentTurn),
+  controls: z.array(ControlOutcome),
+  erased: z.boolean(),
+});
+export type SessionFields = z.infer<typeof SessionFields>;
+
+/** The kernel's part of an entry (K1); `effects` are outstanding runs and publishes, opaque here. */
+export const EntryHead = z.object({
+  schema: z.number().int().positive(),
+  cursors: z.object({
+    user: z.number().int().nonnegative(),
+    control: z.number().int().nonnegative(),
+    ops: z.number().int().nonnegative(),
+    cut: z.number().int().nonnegative(),
+  }),
+  lease: z.object({ owner: z.string(), until: z.number().int() }).nullable(),
+  epoch: z.number().int().nonnegative(),
+});
+
+export const SessionEntry = EntryHead.extend({ fields: SessionFields });
+export type SessionEntry = z.infer<typeof SessionEntry>;
+
+/** Version of the session entry's form; a reader leaves a higher one alone. */
+export const SESSION_SCHEMA = 1;

@@ -1,0 +1,68 @@
+import type { SessionKey } from "./session-id.js";
+
+/**
+ * Every subject of the system is built and read here; nobody else concatenates one.
+ * A key is always the two tokens of a `SessionKey`.
+ */
+
+/** Kinds of actor the kernel hosts. */
+export const ACTORS = ["session"] as const;
+export type ActorKind = (typeof ACTORS)[number];
+
+/**
+ * Who a piece of mail comes from; each origin has publishers of its own.
+ * `in` the channel's gateway · `ops` operators, into any channel · `work` workers · `self` timers and the consolidator.
+ */
+export const ORIGINS = ["in", "ops", "work", "self"] as const;
+export type Origin = (typeof ORIGINS)[number];
+
+export const mailSubject = (actor: ActorKind, key: SessionKey, origin: Origin): string =>
+  `mail.${actor}.${key}.${origin}`;
+
+/** A timer's schedule; `timerId` must be a token. It fires into the actor's `self` mail. */
+export const timerSubject = (actor: ActorKind, key: SessionKey, timerId: string): string =>
+  `timer.${actor}.${key}.${timerId}`;
+
+export const outboxSubject = (key: SessionKey): string => `outbox.${key}`;
+export const taskSubject = (pool: string): string => `task.${pool}`;
+export const jobSubject = (kind: string, key: SessionKey): string => `job.${kind}.${key}`;
+export const auditSubject = (service: string, key: SessionKey): string => `audit.${service}.${key}`;
+
+/** Where mail, a task or a job goes that is given up on. */
+export const deadSubject = (what: "mail" | "task" | "job", key: string): string => `dead.${what}.${key}`;
+
+/** Core NATS, lossy: deltas and progress of one conversation. */
+export const liveSubject = (key: SessionKey): string => `live.${key}`;
+
+/** Core NATS request: offers a doorbell to the activation that holds the lease. */
+export const ownerSubject = (owner: string): string => `owner.${owner}`;
+
+export interface MailAddress {
+  readonly actor: ActorKind;
+  readonly key: SessionKey;
+  readonly origin: Origin;
+}
+
+/** Reads a mail subject, or undefined when it is none. */
+export function parseMailSubject(subject: string): MailAddress | undefined {
+  const [head, actor, channel, conversation, origin, ...rest] = subject.split(".");
+  if (head !== "mail" || rest.length > 0 || channel === undefined || conversation === undefined) return undefined;
+  const knownActor = ACTORS.find((a) => a === actor);
+  const knownOrigin = ORIGINS.find((o) => o === origin);
+  if (knownActor === undefined || knownOrigin === undefined) return undefined;
+  return { actor: knownActor, key: `${channel}.${conversation}` as SessionKey, origin: knownOrigin };
+}
+
+/** The key in `outbox.<channel>.<conversation>` or `live.<channel>.<conversation>`. */
+export function keyOfSubject(subject: string): SessionKey | undefined {
+  const [head, channel, conversation, ...rest] = subject.split(".");
+  if (
+    (head !== "outbox" && head !== "live") ||
+    rest.length > 0 ||
+    channel === undefined ||
+    conversation === undefined
+  ) {
+    return undefined;
+  }
+  return `${channel}.${conversation}` as SessionKey;
+}

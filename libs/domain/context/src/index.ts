@@ -1,0 +1,2 @@
+export { type ContextSettings, modelRequest } from "./model-request.js";
+export { estimateTokens, windowOf } from "./window.js";

@@ -1,0 +1,1 @@
+export { type Call, type CallNaming, judge, type Verdict } from "./verdict.js";

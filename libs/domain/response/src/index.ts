@@ -1,0 +1,1 @@
+export { type Ending, finalize, type Finalized } from "./finalize.js";

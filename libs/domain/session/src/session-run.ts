@@ -1,0 +1,28 @@
+import type { ModelOutcome } from "@troupe/contracts";
+import type { ToolResult } from "@troupe/tools";
+
+/** Work a session asks its process to do, as it is listed in the state. */
+export type SessionRun =
+  | {
+      readonly kind: "infer";
+      readonly turn: string;
+      readonly step: number;
+      readonly attempt: number;
+      readonly deadlineAt: number;
+      readonly trace?: string | undefined;
+    }
+  | {
+      readonly kind: "tool";
+      readonly turn: string;
+      readonly callId: string;
+      readonly name: string;
+      readonly arguments: string;
+      readonly deadlineAt: number;
+    };
+
+/** What came of it. */
+export type SessionOutcome =
+  | { readonly kind: "model"; readonly outcome: Exclude<ModelOutcome, { kind: "aborted" }> }
+  | { readonly kind: "tool"; readonly result: ToolResult }
+  /** The turn's time was up before it ended. */
+  | { readonly kind: "deadline" };

@@ -1,0 +1,104 @@
+import type { ListedPublish } from "../entry.js";
+import type { MailItem, MailOrigin, StoredEntry, WriteOutcome } from "../ports.js";
+
+/**
+ * A broker in memory: what JetStream does for the kernel, synchronously and without faults. Ports
+ * and simulation put time, faults and concurrency around it.
+ */
+export interface StoredMail extends MailItem {
+  readonly key: string;
+}
+
+export interface PublishedMessage {
+  readonly id: string;
+  readonly subject: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+export class MemoryBroker {
+  readonly published: PublishedMessage[] = [];
+  /** Subjects that take one message at a time, as JOBS does. */
+  readonly isOnePerSubject: (subject: string) => boolean;
+  readonly #history = new Map<string, StoredEntry[]>();
+  readonly #mail = new Map<number, StoredMail>();
+  readonly #ids = new Set<string>();
+  #schedules: { readonly at: number; readonly effect: ListedPublish }[] = [];
+  #revision = 0;
+  #seq = 0;
+
+  constructor(isOnePerSubject: (subject: string) => boolean = (subject) => subject.startsWith("job.")) {
+    this.isOnePerSubject = isOnePerSubject;
+  }
+
+  /** The entry as it was `behind` writes ago; 0 is the newest. */
+  read(key: string, behind = 0): StoredEntry | null {
+    const history = this.#history.get(key) ?? [];
+    return history[history.length - 1 - behind] ?? null;
+  }
+
+  write(key: string, text: string, revision: number): WriteOutcome {
+    const history = this.#history.get(key) ?? [];
+    if ((history.at(-1)?.revision ?? 0) !== revision) return { kind: "refused" };
+    this.#revision += 1;
+    history.push({ revision: this.#revision, text });
+    this.#history.set(key, history);
+    return { kind: "stored", revision: this.#revision };
+  }
+
+  putMail(key: string, origin: MailOrigin, text: string, at: number): StoredMail {
+    this.#seq += 1;
+    const item: StoredMail = { key, seq: this.#seq, origin, at, text };
+    this.#mail.set(item.seq, item);
+    return item;
+  }
+
+  /** Waiting mail of one literal subject; `upTo` hides what a lagging replica does not have yet. */
+  readMail(key: string, origin: MailOrigin, range: { from: number; limit: number; upTo?: number }): StoredMail[] {
+    const { from, limit, upTo = Infinity } = range;
+    return [...this.#mail.values()]
+      .filter((x) => x.key === key && x.origin === origin && x.seq >= from && x.seq <= upTo)
+      .slice(0, limit);
+  }
+
+  get lastSeq(): number {
+    return this.#seq;
+  }
+
+  waiting(seq: number): boolean {
+    return this.#mail.has(seq);
+  }
+
+  waitingMail(): StoredMail[] {
+    return [...this.#mail.values()];
+  }
+
+  settle(seq: number): void {
+    this.#mail.delete(seq);
+  }
+
+  publish(effect: ListedPublish): "published" | "duplicate" | "waiting" {
+    if (this.#ids.has(effect.id)) return "duplicate";
+    if (this.isOnePerSubject(effect.subject) && this.published.some((x) => x.subject === effect.subject))
+      return "waiting";
+    this.#ids.add(effect.id);
+    if (effect.schedule) this.#schedules.push({ at: effect.schedule.at, effect });
+    else this.published.push({ id: effect.id, subject: effect.subject, body: effect.body });
+    return "published";
+  }
+
+  /** The duplicate window ends: ids seen so far may be published again. */
+  forgetIds(): void {
+    this.#ids.clear();
+  }
+
+  /** Schedules that are due; the caller puts them into the mail of their target. */
+  takeDue(now: number): ListedPublish[] {
+    const due = this.#schedules.filter((x) => x.at <= now);
+    this.#schedules = this.#schedules.filter((x) => x.at > now);
+    return due.map((x) => x.effect);
+  }
+
+  nextScheduleAt(): number {
+    return Math.min(Infinity, ...this.#schedules.map((x) => x.at));
+  }
+}
