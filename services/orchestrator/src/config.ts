@@ -1,0 +1,13 @@
+import { Config } from "@troupe/platform";
+import type { z } from "zod";
+
+/** What this service takes from the configuration. */
+export const OrchestratorConfig = Config.pick({
+  agent: true,
+  models: true,
+  nats: true,
+  provider: true,
+  retention: true,
+  turn: true,
+});
+export type OrchestratorConfig = z.infer<typeof OrchestratorConfig>;
