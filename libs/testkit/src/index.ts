@@ -1,0 +1,12 @@
+export { type NatsOptions, type NatsServer, startNats } from "./nats-server.js";
+export { natsServerBinary } from "./nats-server-binary.js";
+export { type ScriptedModel, startScriptedModel } from "./scripted-model.js";
+export type {
+  RequestMatch,
+  ScriptedBody,
+  ScriptedMessage,
+  ScriptedRequest,
+} from "./scripted-model-request.js";
+export type { AnswerOptions, ScriptedCall, ScriptedResponder } from "./scripted-model-responder.js";
+export type { ScriptedGate, ScriptedReply } from "./scripted-model-routes.js";
+export { type ScriptedStream, type ScriptedUsage, scriptedUsage } from "./scripted-model-stream.js";
