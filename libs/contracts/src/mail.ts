@@ -21,6 +21,8 @@ export const UserMessage = Envelope.extend({
   principal: z.string().min(1),
   /** Extra system instruction for this turn alone. */
   instructions: z.string().max(MAX_TEXT_LENGTH).optional(),
+  /** Whether the first answer may carry the agent's introduction; programs that ask want the answer alone. */
+  introduce: z.boolean().optional(),
   trace: z.string().optional(),
 });
 export type UserMessage = z.infer<typeof UserMessage>;

@@ -40,6 +40,7 @@ export const QueuedMessage = z.object({
   digest: z.string(),
   text: z.string(),
   instructions: z.string().optional(),
+  introduce: z.boolean(),
   trace: z.string().optional(),
   at: z.number().int(),
 });
@@ -59,6 +60,7 @@ export const Turn = z.object({
   /** Answers in a row that held nothing to show. */
   emptyAnswers: z.number().int().nonnegative(),
   instructions: z.string().optional(),
+  introduce: z.boolean(),
   trace: z.string().optional(),
 });
 export type Turn = z.infer<typeof Turn>;
@@ -104,7 +106,14 @@ export const SessionFields = z.object({
     tail: z.array(LogMessage),
   }),
   turn: Turn.nullable(),
+  /** Messages that wait for their own turn, oldest first. */
   queued: z.array(QueuedMessage),
+  /** Messages that join the running turn at its next step. */
+  steered: z.array(QueuedMessage),
+  /** Whether an answer of this generation carried the introduction. */
+  introduced: z.boolean(),
+  /** What the model is shown in place of the messages before `upTo`; the log keeps them. */
+  summary: z.object({ text: z.string(), upTo: z.number().int().positive() }).nullable(),
   recent: z.array(RecentTurn),
   controls: z.array(ControlOutcome),
   erased: z.boolean(),

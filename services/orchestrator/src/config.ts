@@ -4,6 +4,8 @@ import type { z } from "zod";
 /** What this service takes from the configuration. */
 export const OrchestratorConfig = Config.pick({
   agent: true,
+  channels: true,
+  introduction: true,
   models: true,
   nats: true,
   provider: true,

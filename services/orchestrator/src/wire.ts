@@ -20,6 +20,7 @@ import type { SessionFields, SessionMail } from "@troupe/contracts";
 import { echo, now, Toolbox } from "@troupe/tools";
 import type { OrchestratorConfig } from "./config.js";
 import { kernelObserver, orchestratorMetrics } from "./orchestrator-metrics.js";
+import { sessionRules, WINDOW_TOKENS } from "./session-rules.js";
 import { SessionRunner } from "./session-runner.js";
 import { systemClock } from "./system-clock.js";
 import { TurnVoice } from "./turn-voice.js";
@@ -31,8 +32,6 @@ type SessionHost = Host<SessionFields, SessionMail, SessionRun, SessionOutcome>;
 const MAX_BELLS = 512;
 /** What drains by itself may take this long; the rest is handed over. */
 const DRAIN_GRACE_MS = 5_000;
-/** Budget for the conversation shown to the model, in tokens. */
-const WINDOW_TOKENS = 60_000;
 
 export async function wire(context: Context): Promise<void> {
   const { config, log, health, open } = context;
@@ -76,7 +75,7 @@ function createHost(
   { processId, owners }: { processId: string; owners: ReturnType<typeof ownerPort> },
 ): SessionHost {
   const toolbox = new Toolbox([now, echo]);
-  const rules = { limits: config.turn, toolbox };
+  const rules = sessionRules(config, toolbox);
   const measured = orchestratorMetrics(metrics);
   const { baseUrl, apiKey } = config.provider;
   const runs = new SessionRunner({
@@ -89,7 +88,7 @@ function createHost(
   });
   const host: SessionHost = new Host({
     processId,
-    actorOf: (key) => sessionActor(key as SessionKey, rules),
+    actorOf: (key) => sessionActor(key as SessionKey, rules(key as SessionKey)),
     options: HOST_DEFAULTS,
     ports: {
       state: statePort(bus),

@@ -1,2 +1,1 @@
-export { type ContextSettings, modelRequest } from "./model-request.js";
-export { estimateTokens, windowOf } from "./window.js";
+export { type ContextSettings, modelRequest, summaryRequest } from "./model-request.js";

@@ -1,1 +1,1 @@
-export { type Call, type CallNaming, judge, type Verdict } from "./verdict.js";
+export { type Call, type CallNaming, type InferenceResult, interpret } from "./inference-result.js";

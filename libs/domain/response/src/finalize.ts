@@ -3,11 +3,17 @@ import type { ErrorCode, Final, LogMessage, RecentTurn } from "@troupe/contracts
 /**
  * ResponseStage: the boundary between a running turn and recoverable history. It turns how a turn
  * ended into the one FINAL and what the log keeps of it.
+ *
+ * F1 One turn has one FINAL; it carries the whole text and replaces any preview.
+ * F2 The introduction is product text, goes before an answer only, and never before a failure.
+ * F3 What the person was told is in the log; a failure is marked, so that the model is not shown it.
  */
 export type Ending =
-  | { readonly kind: "answer"; readonly text: string }
+  | { readonly kind: "answer"; readonly text: string; readonly introduction: string | null }
   | { readonly kind: "error"; readonly code: ErrorCode; readonly retryable: boolean }
-  | { readonly kind: "cancelled" };
+  | { readonly kind: "cancelled" }
+  /** Taken up by the running turn, which answers for it. */
+  | { readonly kind: "merged"; readonly into: string };
 
 export interface Finalized {
   readonly final: Final;
@@ -26,9 +32,13 @@ export function finalize(
   const { messageCount, generation, at } = place;
   const text = textOf(ending);
   const message = messageOf(ending, text, turn, at);
-  const index = message === null ? Math.max(0, messageCount - 1) : messageCount;
-  const error = ending.kind === "error" ? { code: ending.code, retryable: ending.retryable } : null;
-  const common = { kind: ending.kind, introduction: null, index, error, mergedInto: null };
+  const common = {
+    kind: ending.kind,
+    introduction: ending.kind === "answer" ? ending.introduction : null,
+    index: message === null ? Math.max(0, messageCount - 1) : messageCount,
+    error: ending.kind === "error" ? { code: ending.code, retryable: ending.retryable } : null,
+    mergedInto: ending.kind === "merged" ? ending.into : null,
+  };
   return {
     final: { ...common, turn, text, at: new Date(at).toISOString() },
     message,
@@ -37,7 +47,7 @@ export function finalize(
 }
 
 function messageOf(ending: Ending, text: string, turn: string, at: number): LogMessage | null {
-  if (ending.kind === "cancelled") return null;
+  if (ending.kind === "cancelled" || ending.kind === "merged") return null;
   const message = { role: "assistant", turn, at, content: text } as const;
   return ending.kind === "error" ? { ...message, failed: true } : message;
 }
@@ -45,9 +55,11 @@ function messageOf(ending: Ending, text: string, turn: string, at: number): LogM
 function textOf(ending: Ending): string {
   switch (ending.kind) {
     case "answer":
-      return ending.text;
+      return ending.introduction === null ? ending.text : `${ending.introduction}\n\n${ending.text}`;
     case "cancelled":
       return "Cancelled.";
+    case "merged":
+      return "";
     case "error":
       return REASONS[ending.code];
   }

@@ -1,1 +1,2 @@
 export { type Ending, finalize, type Finalized } from "./finalize.js";
+export { introductionOf, type IntroductionSettings } from "./introduction.js";

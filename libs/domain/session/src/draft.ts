@@ -1,6 +1,7 @@
 import {
   formatSessionId,
   type LogMessage,
+  type Notice,
   type OutboxMessage,
   outboxSubject,
   type QueuedMessage,
@@ -18,13 +19,16 @@ import type { SessionRun } from "./session-run.js";
 const MAX_RECENT = 64;
 const MAX_CONTROLS = 16;
 
+/** What the kernel adds to a message on its way out. */
+type Unsent<M> = M extends unknown ? Omit<M, "id"> : never;
+
 /** One decision in the making: fields that change, and effects that add up. */
 export class Draft {
   fields: SessionFields;
   readonly key: SessionKey;
   readonly now: number;
   readonly #publish: PublishEffect[] = [];
-  readonly #run: RunEffect<SessionRun>[] = [];
+  #run: RunEffect<SessionRun>[] = [];
   readonly #abort: string[] = [];
 
   constructor(key: SessionKey, fields: SessionFields, now: number) {
@@ -54,16 +58,27 @@ export class Draft {
     });
   }
 
-  run(effect: RunEffect<SessionRun>): void {
-    this.#run.push(effect);
+  run(ref: string, body: SessionRun, sideEffect = false): void {
+    this.#unstage([ref]);
+    this.#run.push({ ref, sideEffect, body });
   }
 
+  /** Ends runs by name, those of this very decision included. */
   abort(...refs: string[]): void {
+    this.#unstage(refs);
     this.#abort.push(...refs);
+  }
+
+  #unstage(refs: readonly string[]): void {
+    this.#run = this.#run.filter((effect) => !refs.includes(effect.ref));
   }
 
   publish(effect: PublishEffect): void {
     this.#publish.push(effect);
+  }
+
+  notice(notice: Notice): void {
+    this.#toPerson({ ...this.#head(), kind: "notice", notice }, undefined);
   }
 
   /** Remembers a message from its acceptance on. */
@@ -86,19 +101,16 @@ export class Draft {
     if (message !== null) this.append(message);
     const recent = this.fields.recent.map((entry) => (entry.turn === turn ? { ...entry, final: record } : entry));
     this.set({ recent });
-    // The kernel adds the id.
-    const body: Omit<Extract<OutboxMessage, { kind: "final" }>, "id"> = {
-      v: SCHEMA_VERSION,
-      kind: "final",
-      session: this.#sessionId(),
-      generation,
-      final,
-    };
-    this.publish({ subject: outboxSubject(this.key), body, trace });
+    this.#toPerson({ ...this.#head(), kind: "final", final }, trace);
   }
 
-  #sessionId(): string {
+  #head() {
     const session = sessionOfKey(this.key);
-    return session === undefined ? this.key : formatSessionId(session.id);
+    const { generation } = this.fields;
+    return { v: SCHEMA_VERSION, session: session === undefined ? this.key : formatSessionId(session.id), generation };
+  }
+
+  #toPerson(body: Unsent<OutboxMessage>, trace: string | undefined): void {
+    this.publish({ subject: outboxSubject(this.key), body, trace });
   }
 }

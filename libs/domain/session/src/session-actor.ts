@@ -14,16 +14,19 @@ import {
   type UserMessage,
 } from "@troupe/contracts";
 import type { Actor, DecodedMail, Input, Lane, MailItem, PublishEffect } from "@troupe/kernel";
+import { repair } from "@troupe/history";
 import { Draft } from "./draft.js";
+import { openCalls } from "./open-calls.js";
 import type { SessionOutcome, SessionRun } from "./session-run.js";
-import { beginTurn, endTurn, onOutcome, onResumed, type TurnRules } from "./turn-flow.js";
+import { SUMMARISE, TurnFlow } from "./turn-flow.js";
+import type { TurnRules } from "./turn-rules.js";
 
 /** A conversation as an actor, the one of this key. Queued messages bound the state (K12); what is beyond waits in the mailbox. */
 export type SessionActor = Actor<SessionFields, SessionMail, SessionRun, SessionOutcome>;
 type SessionInput = Input<SessionMail, SessionRun, SessionOutcome>;
 
-const MAX_QUEUED = 32;
-const MAX_QUEUED_LENGTH = 1_000_000;
+const MAX_WAITING = 32;
+const MAX_WAITING_LENGTH = 1_000_000;
 
 const LANES: Readonly<Record<SessionMail["kind"], Lane>> = { user: "user", cancel: "cut", reset: "cut", erase: "cut" };
 
@@ -31,10 +34,12 @@ export function sessionActor(key: SessionKey, rules: TurnRules): SessionActor {
   return {
     schema: SESSION_SCHEMA,
     initial: (now) => emptyFields(0, now),
-    decodeFields: (value) => SessionFields.parse(value),
+    decodeFields,
     decodeMail,
-    full: ({ queued }) =>
-      queued.length >= MAX_QUEUED || queued.reduce((sum, message) => sum + message.text.length, 0) >= MAX_QUEUED_LENGTH,
+    full: ({ queued, steered }) => {
+      const waiting = [...queued, ...steered];
+      return waiting.length >= MAX_WAITING || waiting.reduce((sum, x) => sum + x.text.length, 0) >= MAX_WAITING_LENGTH;
+    },
     expects: () => false,
     receive: (fields, input, now) => {
       const draft = new Draft(key, fields, now);
@@ -63,10 +68,22 @@ function emptyFields(generation: number, now: number): SessionFields {
     log: { from: 0, tail: [] },
     turn: null,
     queued: [],
+    steered: [],
+    introduced: false,
+    summary: null,
     recent: [],
     controls: [],
     erased: false,
   };
+}
+
+/** A damaged history is repaired as it is loaded; calls of the running turn may still be open. */
+function decodeFields(value: unknown): SessionFields {
+  const fields = SessionFields.parse(value);
+  const pending = new Set(fields.turn === null ? [] : openCalls(fields));
+  const tail = repair(fields.log.tail, pending);
+  if (tail === fields.log.tail) return fields;
+  return { ...fields, log: { ...fields.log, tail: [...tail] }, messageCount: fields.log.from + tail.length };
 }
 
 function decodeMail(item: MailItem): DecodedMail<SessionMail> {
@@ -80,74 +97,82 @@ function decodeMail(item: MailItem): DecodedMail<SessionMail> {
 }
 
 function receive(draft: Draft, input: SessionInput, rules: TurnRules): void {
+  const flow = new TurnFlow(draft, rules);
   switch (input.kind) {
     case "mail":
-      return onMail(draft, input, rules);
+      return onMail({ draft, flow, rules }, input);
     case "result":
-      return onOutcome(draft, input.run.body, input.outcome, rules);
+      return flow.onOutcome(input.run.body, input.outcome);
     case "resumed":
-      return onResumed(
-        draft,
-        input.runs.map((run) => run.body),
-        rules,
-      );
+      return flow.onResumed(input.runs.map((run) => run.body));
     case "timer":
       return undefined;
   }
 }
 
-function onMail(draft: Draft, input: Extract<SessionInput, { kind: "mail" }>, rules: TurnRules): void {
+interface Handling {
+  readonly draft: Draft;
+  readonly flow: TurnFlow;
+  readonly rules: TurnRules;
+}
+
+type MailInput = Extract<SessionInput, { kind: "mail" }>;
+
+function onMail(handling: Handling, input: MailInput): void {
+  const { draft } = handling;
   const { mail } = input;
   switch (mail.kind) {
     case "user":
-      return onUserMessage(draft, mail, input, rules);
+      return onUserMessage(handling, mail, input);
     case "cancel":
-      draft.control(mail.id, draft.fields.turn?.id ?? draft.fields.queued[0]?.turn ?? null);
-      return endAll(draft, rules);
+      draft.control(mail.id, draft.fields.turn?.id ?? null);
+      return endAll(handling);
     case "reset":
-      return startAnew(draft, mail.id, rules, false);
+      return startAnew(handling, mail.id, false);
     case "erase":
-      return startAnew(draft, mail.id, rules, true);
+      return startAnew(handling, mail.id, true);
   }
 }
 
-function onUserMessage(
-  draft: Draft,
-  mail: UserMessage,
-  { cut, at }: { readonly cut: boolean; readonly at: number },
-  rules: TurnRules,
-): void {
+function onUserMessage({ draft, flow, rules }: Handling, mail: UserMessage, { cut, at }: MailInput): void {
   // The same client id again: it has its turn already.
   if (draft.fields.recent.some((entry) => entry.turn === mail.turn)) return;
   draft.set({ erased: false });
   draft.remember(mail);
   if (cut) return draft.end(mail.turn, { kind: "cancelled" }, mail.trace);
-  const { turn, messageId, digest, text, instructions, trace } = mail;
+  const { turn, messageId, digest, text, instructions, trace, introduce = true } = mail;
   const message: QueuedMessage = {
     turn,
     messageId,
     digest,
     text,
+    introduce,
     at,
     ...(instructions === undefined ? {} : { instructions }),
     ...(trace === undefined ? {} : { trace }),
   };
-  if (draft.fields.turn === null) return beginTurn(draft, message, rules);
-  draft.set({ queued: [...draft.fields.queued, message] });
+  const { turn: running, queued, steered } = draft.fields;
+  if (running === null) return flow.begin(message);
+  if (rules.secondMessage === "steer") return draft.set({ steered: [...steered, message] });
+  if (rules.secondMessage === "queue") return draft.set({ queued: [...queued, message] });
+  draft.set({ queued: [message, ...queued] });
+  flow.end({ kind: "cancelled" });
 }
 
 /** Cancel, and the first half of a reset: the running turn and all that wait end as cancelled. */
-function endAll(draft: Draft, rules: TurnRules): void {
-  const { queued } = draft.fields;
-  draft.set({ queued: [] });
-  endTurn(draft, { kind: "cancelled" }, rules);
-  for (const message of queued) draft.end(message.turn, { kind: "cancelled" }, message.trace);
+function endAll({ draft, flow }: Handling): void {
+  const waiting = [...draft.fields.steered, ...draft.fields.queued];
+  draft.set({ queued: [], steered: [] });
+  flow.end({ kind: "cancelled" });
+  for (const message of waiting) draft.end(message.turn, { kind: "cancelled" }, message.trace);
 }
 
 /** A reset is a commit, never a deletion: the generation rises and old writers are refused by it. */
-function startAnew(draft: Draft, id: string, rules: TurnRules, erase: boolean): void {
+function startAnew(handling: Handling, id: string, erase: boolean): void {
+  const { draft } = handling;
   const ended = draft.fields.turn?.id ?? null;
-  endAll(draft, rules);
+  endAll(handling);
+  draft.abort(SUMMARISE);
   const { generation, recent, controls } = draft.fields;
   draft.fields = { ...emptyFields(generation + 1, draft.now), controls, recent: erase ? [] : recent, erased: erase };
   draft.control(id, ended);
@@ -156,7 +181,10 @@ function startAnew(draft: Draft, id: string, rules: TurnRules, erase: boolean): 
 /** K11: an honest final for whoever waits, and the dead letter. */
 function giveUp(draft: Draft, input: SessionInput, reason: string, rules: TurnRules): void {
   const failure = { kind: "error", code: "internal", retryable: false } as const;
-  if (input.kind !== "mail") return endTurn(draft, failure, rules);
+  if (input.kind !== "mail") {
+    const isSummary = input.kind === "result" && input.run.body.kind === "summarise";
+    return isSummary ? undefined : new TurnFlow(draft, rules).end(failure);
+  }
   const { mail, seq, origin, at } = input;
   draft.publish(deadMail(draft.key, { seq, origin, at, text: JSON.stringify(mail) }, reason));
   if (mail.kind !== "user") return;

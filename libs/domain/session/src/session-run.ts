@@ -18,11 +18,18 @@ export type SessionRun =
       readonly name: string;
       readonly arguments: string;
       readonly deadlineAt: number;
-    };
+    }
+  /** Ends after a while, so that the person can be told that the turn still goes on. */
+  | { readonly kind: "patience"; readonly turn: string; readonly ms: number }
+  /** A summary of the log's messages before `to` (absolute), made beside the turns. */
+  | { readonly kind: "summarise"; readonly generation: number; readonly to: number };
 
 /** What came of it. */
 export type SessionOutcome =
   | { readonly kind: "model"; readonly outcome: Exclude<ModelOutcome, { kind: "aborted" }> }
   | { readonly kind: "tool"; readonly result: ToolResult }
   /** The turn's time was up before it ended. */
-  | { readonly kind: "deadline" };
+  | { readonly kind: "deadline" }
+  | { readonly kind: "passed" }
+  /** null: it could not be made; nothing is lost by that. */
+  | { readonly kind: "summary"; readonly text: string | null };

@@ -1,9 +1,12 @@
-import type { LogMessage, QueuedMessage, Turn } from "@troupe/contracts";
-import { type Call, judge } from "@troupe/inference";
+import type { LogMessage, ModelOutcome, QueuedMessage, Turn } from "@troupe/contracts";
+import { INTERRUPTED, summaryRange } from "@troupe/history";
+import { type Call, interpret } from "@troupe/inference";
+import { cleanText } from "./clean.js";
 import type { Ending } from "@troupe/response";
-import type { Toolbox } from "@troupe/tools";
 import type { Draft } from "./draft.js";
+import { callsIn, openCalls } from "./open-calls.js";
 import type { SessionOutcome, SessionRun } from "./session-run.js";
+import type { TurnRules } from "./turn-rules.js";
 
 /**
  * A turn as a state machine; every step is a commit.
@@ -11,214 +14,246 @@ import type { SessionOutcome, SessionRun } from "./session-run.js";
  * S1 The user message is in the log before the first model call; an assistant message with calls is
  *    in it before any of them runs; each result is appended as it arrives.
  * S2 Every call is followed by its result, whatever happens to the turn.
- * S3 A turn ends once, by `Draft.end`; then the next queued message begins.
+ * S3 A turn ends once, in `end`; then the next queued message begins.
  * S4 A turn that reaches a limit ends with an honest final.
+ * S5 Reasoning never enters the log: text is cleaned before anything is decided on it.
  */
-export interface TurnLimits {
-  readonly maxSteps: number;
-  readonly deadlineMs: number;
-  readonly maxTokens: number;
-}
-
-export interface TurnRules {
-  readonly limits: TurnLimits;
-  readonly toolbox: Toolbox;
-}
 
 /** Asked again this often when an answer was empty. */
 const MAX_EMPTY_ANSWERS = 2;
-/** A turn resumed this often without coming to an end is taken for one that ends its process. */
+/** A turn resumed more often without coming to an end is taken for one that ends its process. */
 const MAX_ATTEMPTS = 6;
+/** The pauses between "still working" notices double up to this. */
+const MAX_NOTICE_MS = 300_000;
 
 const INFER = "infer";
+const PATIENCE = "patience";
+export const SUMMARISE = "summarise";
 const toolRef = (callId: string): string => `tool:${callId}`;
 
-export function beginTurn(draft: Draft, message: QueuedMessage, { limits }: TurnRules): void {
-  const turn: Turn = {
-    id: message.turn,
-    status: "running",
-    since: draft.now,
-    deadlineAt: draft.now + limits.deadlineMs,
-    steps: 0,
-    tokens: 0,
-    attempt: 1,
-    emptyAnswers: 0,
-    ...(message.instructions === undefined ? {} : { instructions: message.instructions }),
-    ...(message.trace === undefined ? {} : { trace: message.trace }),
-  };
-  draft.set({ turn });
-  draft.append({ role: "user", turn: message.turn, at: draft.now, content: message.text });
-  infer(draft, turn);
-}
+type InferOutcome = Exclude<ModelOutcome, { kind: "aborted" }>;
+type Result = Pick<Extract<LogMessage, { role: "tool" }>, "content" | "isError"> & { readonly blob?: string | null };
 
-function infer(draft: Draft, turn: Turn): void {
-  const steps = turn.steps + 1;
-  draft.setTurn({ steps });
-  const { id, attempt, deadlineAt, trace } = turn;
-  const body: SessionRun = { kind: "infer", turn: id, step: steps, attempt, deadlineAt, ...(trace ? { trace } : {}) };
-  draft.run({ ref: INFER, sideEffect: false, body });
-}
+export class TurnFlow {
+  readonly #draft: Draft;
+  readonly #rules: TurnRules;
 
-/** Ends the running turn and begins the next queued one. */
-export function endTurn(draft: Draft, ending: Ending, rules: TurnRules): void {
-  const { turn } = draft.fields;
-  if (turn === null) return;
-  closeCalls(draft, turn, ending.kind === "cancelled" ? "Cancelled before it ended." : "Not run: the turn ended.");
-  draft.end(turn.id, ending, turn.trace);
-  draft.set({ turn: null });
-  const [next, ...queued] = draft.fields.queued;
-  if (next === undefined) return;
-  draft.set({ queued });
-  beginTurn(draft, next, rules);
-}
-
-export function onOutcome(draft: Draft, run: SessionRun, outcome: SessionOutcome, rules: TurnRules): void {
-  const { turn } = draft.fields;
-  if (turn === null || turn.id !== run.turn) return;
-  switch (outcome.kind) {
-    case "deadline":
-      return endTurn(draft, { kind: "error", code: "deadline", retryable: true }, rules);
-    case "tool":
-      return run.kind === "tool" ? onToolResult(draft, turn, run.callId, outcome.result, rules) : undefined;
-    case "model":
-      return onModel(draft, turn, outcome, rules);
+  constructor(draft: Draft, rules: TurnRules) {
+    this.#draft = draft;
+    this.#rules = rules;
   }
-}
 
-function onModel(
-  draft: Draft,
-  turn: Turn,
-  outcome: Extract<SessionOutcome, { kind: "model" }>,
-  rules: TurnRules,
-): void {
-  const { outcome: answer } = outcome;
-  const tokens = answer.kind === "answer" ? answer.usage.inputTokens + answer.usage.outputTokens : 0;
-  draft.setTurn({ tokens: turn.tokens + tokens });
-  const taken = new Set(draft.fields.log.tail.flatMap((message) => callsOf(message).map((call) => call.id)));
-  const verdict = judge(answer, { taken, prefix: `call_${turn.id.slice(2, 14)}_${turn.steps}_${turn.attempt}` });
-  switch (verdict.kind) {
-    case "answer":
-      return endTurn(draft, { kind: "answer", text: verdict.text }, rules);
-    case "failed":
-      return endTurn(draft, { kind: "error", code: verdict.code, retryable: verdict.retryable }, rules);
-    case "empty":
-      if (turn.emptyAnswers >= MAX_EMPTY_ANSWERS) {
-        return endTurn(draft, { kind: "error", code: "empty_answer", retryable: true }, rules);
+  begin({ turn: id, text, instructions, introduce, trace }: QueuedMessage): void {
+    const { now } = this.#draft;
+    const { limits } = this.#rules;
+    const turn: Turn = {
+      id,
+      status: "running",
+      since: now,
+      deadlineAt: now + limits.deadlineMs,
+      steps: 0,
+      tokens: 0,
+      attempt: 1,
+      emptyAnswers: 0,
+      introduce,
+      ...(instructions === undefined ? {} : { instructions }),
+      ...(trace === undefined ? {} : { trace }),
+    };
+    this.#draft.set({ turn });
+    this.#draft.append({ role: "user", turn: id, at: now, content: text });
+    if (limits.noticeMs > 0) this.#draft.run(PATIENCE, { kind: "patience", turn: id, ms: limits.noticeMs });
+    this.#infer(turn);
+  }
+
+  /** Ends the running turn and begins the next queued one. */
+  end(ending: Ending): void {
+    const { turn, steered } = this.#draft.fields;
+    if (turn === null) return;
+    this.#closeCalls(turn, ending.kind === "cancelled" ? "Cancelled before it ended." : "Not run: the turn ended.");
+    this.#draft.abort(INFER, PATIENCE);
+    this.#draft.end(turn.id, ending, turn.trace);
+    // What the turn did not come to take in gets a turn of its own.
+    this.#draft.set({ turn: null, steered: [], queued: [...steered, ...this.#draft.fields.queued] });
+    const [next, ...queued] = this.#draft.fields.queued;
+    if (next === undefined) return this.#summariseIfLong();
+    this.#draft.set({ queued });
+    this.begin(next);
+  }
+
+  onOutcome(run: SessionRun, outcome: SessionOutcome): void {
+    if (run.kind === "summarise") return this.#onSummary(run, outcome);
+    const { turn } = this.#draft.fields;
+    if (turn === null || turn.id !== run.turn) return;
+    switch (outcome.kind) {
+      case "model":
+        return this.#onModel(turn, outcome.outcome);
+      case "tool":
+        return run.kind === "tool" ? this.#onResult(turn, run.callId, outcome.result) : undefined;
+      case "passed":
+        return run.kind === "patience" ? this.#stillWorking(turn, run.ms) : undefined;
+      case "deadline":
+        return this.end({ kind: "error", code: "deadline", retryable: true });
+      case "summary":
+        return undefined;
+    }
+  }
+
+  /** Runs another owner had under way: the model is asked again, a tool only if it may be done twice. */
+  onResumed(runs: readonly SessionRun[]): void {
+    for (const run of runs) if (run.kind === "summarise") this.#draft.run(SUMMARISE, run);
+    const { turn } = this.#draft.fields;
+    if (turn === null) return;
+    const attempt = turn.attempt + 1;
+    if (attempt > MAX_ATTEMPTS) return this.end({ kind: "error", code: "internal", retryable: true });
+    this.#draft.setTurn({ attempt });
+    let waits = false;
+    for (const run of runs) {
+      if (run.kind === "summarise" || run.turn !== turn.id) continue;
+      if (run.kind === "patience") this.#draft.run(PATIENCE, run);
+      else waits = this.#resume(turn, run, attempt) || waits;
+    }
+    if (!waits) this.#goOn();
+  }
+
+  #resume(turn: Turn, run: Extract<SessionRun, { kind: "infer" | "tool" }>, attempt: number): boolean {
+    if (run.kind === "infer") this.#draft.run(INFER, { ...run, attempt });
+    else if (this.#rules.toolbox.isIdempotent(run.name)) this.#draft.run(toolRef(run.callId), run);
+    else {
+      this.#appendResult(turn, run.callId, { content: INTERRUPTED, isError: true });
+      return false;
+    }
+    return true;
+  }
+
+  #infer({ id, attempt, deadlineAt, trace, steps }: Turn): void {
+    this.#draft.setTurn({ steps: steps + 1 });
+    const traced = trace === undefined ? {} : { trace };
+    this.#draft.run(INFER, { kind: "infer", turn: id, step: steps + 1, attempt, deadlineAt, ...traced });
+  }
+
+  /** The next model call, with what was steered in, if the limits allow one (S4). */
+  #goOn(): void {
+    const { turn } = this.#draft.fields;
+    if (turn === null) return;
+    const { maxSteps, maxTokens } = this.#rules.limits;
+    if (turn.steps >= maxSteps) return this.end({ kind: "error", code: "turn_limit", retryable: false });
+    if (turn.tokens >= maxTokens) return this.end({ kind: "error", code: "budget_exceeded", retryable: false });
+    for (const message of this.#draft.fields.steered) {
+      this.#draft.append({ role: "user", turn: turn.id, at: this.#draft.now, content: message.text });
+      this.#draft.end(message.turn, { kind: "merged", into: turn.id }, message.trace);
+    }
+    this.#draft.set({ steered: [] });
+    this.#infer(turn);
+  }
+
+  #onModel(turn: Turn, outcome: InferOutcome): void {
+    const isAnswer = outcome.kind === "answer";
+    const tokens = isAnswer ? outcome.usage.inputTokens + outcome.usage.outputTokens : 0;
+    this.#draft.setTurn({ tokens: turn.tokens + tokens });
+    const cleaned = isAnswer ? { ...outcome, text: cleanText(outcome.text).visible } : outcome;
+    const taken = new Set(this.#draft.fields.log.tail.flatMap(callsIn));
+    const prefix = `call_${turn.id.slice(2, 14)}_${turn.steps}_${turn.attempt}`;
+    const result = interpret(cleaned, { taken, prefix });
+    switch (result.kind) {
+      case "answer":
+        return this.#onAnswer(turn, result.text);
+      case "failed":
+        return this.end({ kind: "error", code: result.code, retryable: result.retryable });
+      case "empty":
+        return this.#onEmpty(turn);
+      case "calls":
+        return this.#onCalls(turn, result.text, result.calls);
+    }
+  }
+
+  /** An answer ends the turn, unless somebody spoke in the meantime: then it is said, and the turn goes on. */
+  #onAnswer(turn: Turn, text: string): void {
+    const { steered, introduced } = this.#draft.fields;
+    if (steered.length > 0 && turn.steps < this.#rules.limits.maxSteps) {
+      this.#draft.append({ role: "assistant", turn: turn.id, at: this.#draft.now, content: text });
+      return this.#goOn();
+    }
+    const introduction = turn.introduce && !introduced ? this.#rules.introduction : null;
+    if (introduction !== null) this.#draft.set({ introduced: true });
+    this.end({ kind: "answer", text, introduction });
+  }
+
+  #onEmpty(turn: Turn): void {
+    if (turn.emptyAnswers >= MAX_EMPTY_ANSWERS)
+      return this.end({ kind: "error", code: "empty_answer", retryable: true });
+    this.#draft.setTurn({ emptyAnswers: turn.emptyAnswers + 1 });
+    this.#goOn();
+  }
+
+  #onCalls(turn: Turn, text: string | null, calls: readonly Call[]): void {
+    const { toolbox } = this.#rules;
+    const { now } = this.#draft;
+    this.#draft.setTurn({ emptyAnswers: 0 });
+    this.#draft.append({
+      role: "assistant",
+      turn: turn.id,
+      at: now,
+      content: text,
+      tool_calls: calls.map((c) => c.wire),
+    });
+    for (const { wire, raw } of calls) {
+      const { name, arguments: args } = wire.function;
+      const checked = toolbox.check(name, raw);
+      if (!checked.ok) {
+        this.#appendResult(turn, wire.id, { content: checked.problem, isError: true });
+        continue;
       }
-      draft.setTurn({ emptyAnswers: turn.emptyAnswers + 1 });
-      return goOn(draft, rules);
-    case "calls":
-      return onCalls(draft, turn, verdict, rules);
+      const deadlineAt = Math.min(turn.deadlineAt, now + toolbox.timeoutMs(name));
+      const run: SessionRun = { kind: "tool", turn: turn.id, callId: wire.id, name, arguments: args, deadlineAt };
+      this.#draft.run(toolRef(wire.id), run, !checked.isIdempotent);
+    }
+    if (openCalls(this.#draft.fields).length === 0) this.#goOn();
   }
-}
 
-/** The next model call, if the limits allow one (S4). */
-function goOn(draft: Draft, rules: TurnRules): void {
-  const { turn } = draft.fields;
-  if (turn === null) return;
-  const { maxSteps, maxTokens } = rules.limits;
-  if (turn.steps >= maxSteps) return endTurn(draft, { kind: "error", code: "turn_limit", retryable: false }, rules);
-  if (turn.tokens >= maxTokens) {
-    return endTurn(draft, { kind: "error", code: "budget_exceeded", retryable: false }, rules);
+  #onResult(turn: Turn, callId: string, result: Result): void {
+    this.#appendResult(turn, callId, result);
+    if (openCalls(this.#draft.fields).length === 0) this.#goOn();
   }
-  infer(draft, turn);
-}
 
-function onCalls(
-  draft: Draft,
-  turn: Turn,
-  { text, calls }: { readonly text: string | null; readonly calls: readonly Call[] },
-  rules: TurnRules,
-): void {
-  draft.setTurn({ emptyAnswers: 0 });
-  draft.append({
-    role: "assistant",
-    turn: turn.id,
-    at: draft.now,
-    content: text,
-    tool_calls: calls.map((call) => call.wire),
-  });
-  for (const { wire, raw } of calls) {
-    const checked = rules.toolbox.check(wire.function.name, raw);
-    if (checked.ok) runTool(draft, turn, wire.id, { name: checked.name, args: wire.function.arguments }, rules);
-    else draft.append(resultMessage(draft, turn.id, wire.id, { content: checked.problem, isError: true }));
+  #appendResult(turn: Turn, callId: string, { content, isError, blob = null }: Result): void {
+    this.#draft.append({
+      role: "tool",
+      turn: turn.id,
+      at: this.#draft.now,
+      tool_call_id: callId,
+      content,
+      isError,
+      blob,
+    });
   }
-  if (openCalls(draft).length === 0) goOn(draft, rules);
-}
 
-function runTool(
-  draft: Draft,
-  turn: Turn,
-  callId: string,
-  { name, args }: { readonly name: string; readonly args: string },
-  rules: TurnRules,
-): void {
-  const deadlineAt = Math.min(turn.deadlineAt, draft.now + rules.toolbox.timeoutMs(name));
-  const body: SessionRun = { kind: "tool", turn: turn.id, callId, name, arguments: args, deadlineAt };
-  draft.run({ ref: toolRef(callId), sideEffect: !rules.toolbox.isIdempotent(name), body });
-}
-
-function onToolResult(
-  draft: Draft,
-  turn: Turn,
-  callId: string,
-  result: { readonly content: string; readonly isError: boolean },
-  rules: TurnRules,
-): void {
-  draft.append(resultMessage(draft, turn.id, callId, result));
-  if (openCalls(draft).length === 0) goOn(draft, rules);
-}
-
-/** Runs another owner had under way: the model is asked again, a tool only if it may be done twice. */
-export function onResumed(draft: Draft, runs: readonly SessionRun[], rules: TurnRules): void {
-  const { turn } = draft.fields;
-  if (turn === null) return;
-  const attempt = turn.attempt + 1;
-  if (attempt > MAX_ATTEMPTS) return endTurn(draft, { kind: "error", code: "internal", retryable: true }, rules);
-  draft.setTurn({ attempt });
-  for (const run of runs) {
-    if (run.turn !== turn.id) continue;
-    if (run.kind === "infer") draft.run({ ref: INFER, sideEffect: false, body: { ...run, attempt } });
-    else if (rules.toolbox.isIdempotent(run.name))
-      draft.run({ ref: toolRef(run.callId), sideEffect: false, body: run });
-    else draft.append(resultMessage(draft, turn.id, run.callId, INTERRUPTED));
+  /** S2: what was not run, or whose outcome nobody will learn, gets a result that says so. */
+  #closeCalls(turn: Turn, content: string): void {
+    const open = openCalls(this.#draft.fields);
+    this.#draft.abort(...open.map(toolRef));
+    for (const id of open) this.#appendResult(turn, id, { content, isError: true });
   }
-  const isWaiting = runs.some(
-    (run) => run.turn === turn.id && (run.kind === "infer" || rules.toolbox.isIdempotent(run.name)),
-  );
-  if (!isWaiting) goOn(draft, rules);
-}
 
-/** S2: what was not run, or whose outcome nobody will learn, gets a result that says so. */
-function closeCalls(draft: Draft, turn: Turn, content: string): void {
-  const open = openCalls(draft);
-  draft.abort(INFER, ...open.map(toolRef));
-  for (const id of open) draft.append(resultMessage(draft, turn.id, id, { content, isError: true }));
-}
+  #stillWorking(turn: Turn, waitedMs: number): void {
+    const minutes = Math.round((this.#draft.now - turn.since) / 60_000);
+    const since = minutes < 1 ? "" : ` (${minutes} min so far)`;
+    this.#draft.notice({ turn: turn.id, level: "info", text: `Still working on it${since}.` });
+    this.#draft.run(PATIENCE, { kind: "patience", turn: turn.id, ms: Math.min(waitedMs * 2, MAX_NOTICE_MS) });
+  }
 
-const INTERRUPTED = { content: "Interrupted: whether it was done is unknown.", isError: true };
+  /** Beside the turns: a summary is made of what will soon be too long to show. */
+  #summariseIfLong(): void {
+    const { log, summary, generation } = this.#draft.fields;
+    const covered = Math.max(0, (summary?.upTo ?? 0) - log.from);
+    const range = summaryRange(log.tail, covered, this.#rules.windowTokens);
+    if (range === null) return;
+    this.#draft.abort(SUMMARISE);
+    this.#draft.run(SUMMARISE, { kind: "summarise", generation, to: log.from + range.to });
+  }
 
-/** Ids of the last assistant message's calls that have no result yet. */
-function openCalls(draft: Draft): string[] {
-  const { tail } = draft.fields.log;
-  const at = tail.findLastIndex((message) => message.role !== "tool");
-  const last = tail[at];
-  if (last === undefined) return [];
-  const done = new Set(tail.slice(at + 1).map((message) => (message.role === "tool" ? message.tool_call_id : "")));
-  return callsOf(last)
-    .map((call) => call.id)
-    .filter((id) => !done.has(id));
-}
-
-function callsOf(message: LogMessage): readonly { readonly id: string }[] {
-  return message.role === "assistant" ? (message.tool_calls ?? []) : [];
-}
-
-function resultMessage(
-  draft: Draft,
-  turn: string,
-  callId: string,
-  { content, isError }: { readonly content: string; readonly isError: boolean },
-): LogMessage {
-  return { role: "tool", turn, at: draft.now, tool_call_id: callId, content, isError, blob: null };
+  #onSummary(run: Extract<SessionRun, { kind: "summarise" }>, outcome: SessionOutcome): void {
+    if (outcome.kind !== "summary" || outcome.text === null) return;
+    if (run.generation !== this.#draft.fields.generation) return;
+    this.#draft.set({ summary: { text: outcome.text, upTo: run.to } });
+  }
 }

@@ -15,6 +15,8 @@ export const Config = z.object({
   models: z.object({ default: z.string() }),
   provider: ProviderSettings,
   turn: file.turn,
+  introduction: file.introduction,
+  channels: file.channels,
   http: file.http,
   retention: file.retention,
   nats: NatsSettings,

@@ -40,7 +40,7 @@ export function loadTree({ env = process.env, argv = process.argv }: LoadOptions
   const dataDir = dataDirOf(variables.TROUPE_DATA, argv[1]);
   const nats = natsSettings(variables, dataDir);
   const { provider, model } = modelSettings({ env, read, file, dataDir });
-  const { agent, turn, http, retention } = file.content;
+  const { agent, turn, introduction, channels, http, retention } = file.content;
 
   const absent = new Map<string, readonly Problem[]>();
   if ("absent" in nats) absent.set("nats", nats.absent);
@@ -51,6 +51,8 @@ export function loadTree({ env = process.env, argv = process.argv }: LoadOptions
       models: { default: model },
       provider: "value" in provider ? provider.value : undefined,
       turn,
+      introduction,
+      channels,
       http: {
         ...http,
         host: variables.TROUPE_HTTP_HOST ?? http.host,

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { basename, dirname, resolve } from "node:path";
-import { Retention } from "@troupe/contracts";
+import { CHANNELS, Retention } from "@troupe/contracts";
 import { LineCounter, parseDocument } from "yaml";
 import { z } from "zod";
 import type { Problem } from "./config-error.js";
@@ -51,6 +51,18 @@ const Turn = z.strictObject({
   maxSteps: positive.default(40),
   deadlineMs: positive.default(600_000),
   maxTokens: positive.default(200_000),
+  noticeMs: z.int("expected a whole number").min(0, "expected 0 (never) or more").default(30_000),
+});
+
+const Introduction = z.strictObject({
+  enabled: z.boolean().default(false),
+  templates: z.record(text, z.string()).default({}),
+});
+
+const SECOND_MESSAGE = ["queue", "steer", "interrupt"] as const;
+
+const ChannelSettings = z.strictObject({
+  secondMessage: z.enum(SECOND_MESSAGE, `expected one of: ${SECOND_MESSAGE.join(", ")}`).default("queue"),
 });
 
 const Http = z.strictObject({
@@ -66,6 +78,8 @@ export const TroupeFile = z.strictObject({
   models: z.strictObject({ default: text.optional() }).prefault({}),
   providers: Providers.default([]),
   turn: Turn.prefault({}),
+  introduction: Introduction.prefault({}),
+  channels: z.partialRecord(z.enum(CHANNELS), ChannelSettings).default({}),
   http: Http.prefault({}),
   retention: Retention,
 });

@@ -1,4 +1,5 @@
 import type { AssembledCall, ErrorCode, ModelFailureCode, ModelOutcome, ToolCallWire } from "@troupe/contracts";
+import { isJsonObject } from "@troupe/history";
 
 /**
  * InferenceStage: what a model's answer means. It decides, it does nothing.
@@ -7,7 +8,7 @@ import type { AssembledCall, ErrorCode, ModelFailureCode, ModelOutcome, ToolCall
  * I2 Stored arguments are a JSON object: strict providers refuse a history with broken JSON. What
  *    the model really wrote goes into the tool error.
  */
-export type Verdict =
+export type InferenceResult =
   | { readonly kind: "answer"; readonly text: string }
   | { readonly kind: "calls"; readonly text: string | null; readonly calls: readonly Call[] }
   /** Nothing to show: asked for again by the session, a bounded number of times. */
@@ -27,7 +28,7 @@ export interface CallNaming {
   readonly prefix: string;
 }
 
-export function judge(outcome: Exclude<ModelOutcome, { kind: "aborted" }>, naming: CallNaming): Verdict {
+export function interpret(outcome: Exclude<ModelOutcome, { kind: "aborted" }>, naming: CallNaming): InferenceResult {
   if (outcome.kind === "failed") {
     return { kind: "failed", code: FAILURES[outcome.code], retryable: outcome.retryable };
   }
@@ -54,16 +55,7 @@ function nameCalls(calls: readonly AssembledCall[], { taken, prefix }: CallNamin
   return calls.map((call, i) => {
     const id = call.id !== "" && !used.has(call.id) ? call.id : `${prefix}_${i}`;
     used.add(id);
-    const args = isObject(call.arguments) ? call.arguments : "{}";
+    const args = isJsonObject(call.arguments) ? call.arguments : "{}";
     return { wire: { id, type: "function", function: { name: call.name, arguments: args } }, raw: call.arguments };
   });
-}
-
-function isObject(text: string): boolean {
-  try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null && !Array.isArray(value);
-  } catch {
-    return false;
-  }
 }

@@ -1,0 +1,1 @@
+export const cleanText = (text: string): { visible: string } => ({ visible: text });
