@@ -10,3 +10,8 @@ export type {
 export type { AnswerOptions, ScriptedCall, ScriptedResponder } from "./scripted-model-responder.js";
 export type { ScriptedGate, ScriptedReply } from "./scripted-model-routes.js";
 export { type ScriptedStream, type ScriptedUsage, scriptedUsage } from "./scripted-model-stream.js";
+export { type ProcessEnd, ServiceProcess, type ServiceSpec } from "./service-process.js";
+export { ensureBuilt, projectRoot } from "./service-process-build.js";
+export { ProcessOutput } from "./service-process-output.js";
+export { startTroupe, type TroupeOptions, type TroupeSystem } from "./troupe-system.js";
+export { type ApiAnswer, type ApiRequest, askApi } from "./troupe-system-api.js";

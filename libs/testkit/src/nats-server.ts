@@ -54,13 +54,9 @@ export async function startNats(options: NatsOptions = {}): Promise<NatsServer> 
   const login = { user: "test", pass: randomBytes(12).toString("hex") };
   const storeDir = options.storeDir ?? folder;
   const writeConfig = (port: number): Promise<void> =>
-    writeFile(
-      join(folder, CONFIG_FILE),
-      configOf({ ...login, port, storeDir, more: options.config ?? "" }),
-      {
-        mode: 0o600,
-      },
-    );
+    writeFile(join(folder, CONFIG_FILE), configOf({ ...login, port, storeDir, more: options.config ?? "" }), {
+      mode: 0o600,
+    });
 
   await writeConfig(options.port ?? -1);
   let server = await launch(binary, folder).catch((error: unknown) => {
