@@ -16,7 +16,8 @@ export function natsConfig({ dataFolder, port, user, pass, fsync }: NatsConfigOp
 server_name: troupe-local
 host: 127.0.0.1
 port: ${port}
-max_payload: 1MB
+# The server warns above 8 MB; a message of the full 1 MiB that HTTP takes has to fit with its envelope.
+max_payload: 8MB
 authorization {
   user: ${JSON.stringify(user)}
   password: ${JSON.stringify(pass)}
