@@ -1,0 +1,52 @@
+import { BUCKET, digestOf, type SessionKey } from "@troupe/contracts";
+import { z } from "zod";
+import { bucketStream, entrySubject } from "./bucket.js";
+import { type Bus, wireOf } from "./bus.js";
+import { readLast } from "./stored-message.js";
+import { publishOnce } from "./stored-publish.js";
+import { headersOf } from "./wire.js";
+import { ApiError } from "./wire-error.js";
+
+/** What became of a client's message: the turn that answers it, and the digest of what it said. */
+export interface InboundRecord {
+  readonly turn: string;
+  readonly digest: string;
+}
+
+/**
+ * Which messages of a channel have been taken in, for a day. A record is written after MAIL has
+ * acknowledged the message, and the first one stands.
+ */
+export interface InboundLedger {
+  get(key: SessionKey, messageId: string): Promise<InboundRecord | null>;
+  record(key: SessionKey, messageId: string, value: InboundRecord): Promise<void>;
+}
+
+const InboundEntry = z.object({ turn: z.string(), digest: z.string() });
+const WRONG_SEQUENCE: readonly number[] = [10_071, 10_164];
+
+export function inboundLedger(bus: Bus): InboundLedger {
+  const wire = wireOf(bus);
+  return {
+    get: async (key, messageId) => {
+      const found = await readLast(wire, bucketStream(BUCKET.inbound), subjectOf(key, messageId));
+      return found && InboundEntry.parse(JSON.parse(found.text));
+    },
+    record: async (key, messageId, { turn, digest }) => {
+      try {
+        await publishOnce(wire, {
+          subject: subjectOf(key, messageId),
+          body: JSON.stringify({ turn, digest }),
+          headers: headersOf({ "Nats-Expected-Last-Subject-Sequence": "0" }),
+        });
+      } catch (cause) {
+        if (!(cause instanceof ApiError && WRONG_SEQUENCE.includes(cause.code))) throw cause;
+      }
+    },
+  };
+}
+
+/** A client's id may be any text: its digest is a token. */
+function subjectOf(key: SessionKey, messageId: string): string {
+  return entrySubject(BUCKET.inbound, `${key}.${digestOf(messageId)}`);
+}

@@ -1,0 +1,23 @@
+export { type BellOptions, ringBells } from "./bell-source.js";
+export type { Bus } from "./bus.js";
+export { BusError } from "./bus-error.js";
+export { connectBus, type ConnectRequest, type NatsTarget } from "./connection.js";
+export { type InboundLedger, inboundLedger, type InboundRecord } from "./inbound-ledger.js";
+export { type LivePublisher, livePublisher, type LiveSubscriber, liveSubscriber } from "./live.js";
+export { mailPort } from "./mail-port.js";
+export {
+  type MailSender,
+  mailSender,
+  type NewMail,
+  type SentMail,
+  StreamFull,
+  TooLarge,
+  Unavailable,
+} from "./mail-sender.js";
+export { type OutboxEvent, type OutboxFeed, outboxFeed } from "./outbox-feed.js";
+export { type OwnerDesk, ownerPort } from "./owner-port.js";
+export { provision } from "./provisioning.js";
+export { type PauseListeners, type ProviderPause, type ProviderPauses, providerPauses } from "./provider-pauses.js";
+export { publishPort } from "./publish-port.js";
+export { type KeyQuery, type SessionReader, sessionReader } from "./session-reader.js";
+export { statePort } from "./state-port.js";
