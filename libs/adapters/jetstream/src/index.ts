@@ -1,3 +1,4 @@
+export { type BlobStore, blobStore } from "./blob-store.js";
 export { type BellOptions, ringBells } from "./bell-source.js";
 export type { Bus } from "./bus.js";
 export { BusError } from "./bus-error.js";

@@ -27,7 +27,7 @@ export type SessionRun =
 /** What came of it. */
 export type SessionOutcome =
   | { readonly kind: "model"; readonly outcome: Exclude<ModelOutcome, { kind: "aborted" }> }
-  | { readonly kind: "tool"; readonly result: ToolResult }
+  | { readonly kind: "tool"; readonly result: ToolResult & { readonly blob?: string | null } }
   /** The turn's time was up before it ended. */
   | { readonly kind: "deadline" }
   | { readonly kind: "passed" }

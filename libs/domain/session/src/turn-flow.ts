@@ -1,7 +1,7 @@
 import type { LogMessage, ModelOutcome, QueuedMessage, Turn } from "@troupe/contracts";
 import { INTERRUPTED, summaryRange } from "@troupe/history";
 import { type Call, interpret } from "@troupe/inference";
-import { cleanText } from "./clean.js";
+import { cleanText } from "@troupe/reasoning";
 import type { Ending } from "@troupe/response";
 import type { Draft } from "./draft.js";
 import { callsIn, openCalls } from "./open-calls.js";

@@ -307,3 +307,24 @@ test("a long log is summarised beside the turns; without a summary nothing chang
   session.control("reset");
   expect(session.fields.summary).toBeNull();
 });
+
+describe("S5: reasoning never enters log or reply", () => {
+  test("in an answer, and in what is said before a call", () => {
+    const session = new SessionDriver();
+    const turn = session.user("m1");
+    session.answer("<think>secret</think>Let me look.", [{ id: "a", name: "now" }]);
+    session.end("tool", { kind: "tool", result: { content: "t", isError: false } });
+    session.answer("It was secret.</think>Noon.");
+    expect(session.finalOf(turn)?.text).toBe("Noon.");
+    expect(session.log[1]?.content).toBe("Let me look.");
+    expect(JSON.stringify(session.fields)).not.toContain("secret");
+  });
+
+  test("an answer that is nothing but reasoning is asked for again, and never becomes an empty message", () => {
+    const session = new SessionDriver();
+    const turn = session.user("m1");
+    for (let i = 0; i < 3; i++) session.answer("<think>only this</think>");
+    expect(session.finalOf(turn)).toMatchObject({ kind: "error", error: { code: "empty_answer" } });
+    expect(session.finalOf(turn)?.text).not.toBe("");
+  });
+});

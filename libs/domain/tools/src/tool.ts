@@ -7,6 +7,8 @@ import type { z } from "zod";
 export interface ToolWorld {
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** The whole of a long result of this conversation's; undefined when there is none of that name. */
+  readBlob(name: string): Promise<string | undefined>;
 }
 
 export interface ToolResult {

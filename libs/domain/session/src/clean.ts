@@ -1,1 +1,0 @@
-export const cleanText = (text: string): { visible: string } => ({ visible: text });
