@@ -1,0 +1,22 @@
+import type { LiveSubscriber, MailSender, OutboxFeed, SessionReader } from "@troupe/jetstream";
+import type { MailPort } from "@troupe/kernel";
+import type { Logger } from "@troupe/platform";
+import type { GatewayMetrics } from "./gateway-metrics.js";
+import type { LongRequests } from "./long-requests.js";
+import type { MessageInbox } from "./message-inbox.js";
+
+/** What the routes work with. */
+export interface Gateway {
+  readonly log: Logger;
+  readonly metrics: GatewayMetrics;
+  readonly sessions: SessionReader;
+  readonly mail: MailSender;
+  /** MAIL, to look into: nothing is taken from it here. */
+  readonly mailbox: MailPort;
+  readonly outbox: OutboxFeed;
+  readonly live: LiveSubscriber;
+  readonly inbox: MessageInbox;
+  readonly long: LongRequests;
+  /** Whether NATS can be reached right now. */
+  readonly connected: () => boolean;
+}

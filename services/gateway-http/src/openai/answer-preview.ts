@@ -1,0 +1,91 @@
+import type { Final, LiveEvent } from "@troupe/contracts";
+
+/** Between texts of different steps, which are messages of their own in the history. */
+const BREAK = "\n\n";
+
+/**
+ * What of a turn may be shown before its final: a stream of this protocol cannot take words back.
+ *
+ * P1 Only an unbroken run of deltas from the first on, of one attempt and one owner, is passed on; after
+ *    anything else the rest is held back until the final says what is true.
+ * P2 Text of an earlier step (words before a tool call) stands: the answer continues behind it, as a
+ *    paragraph of its own.
+ */
+export class AnswerPreview {
+  readonly #turn: string;
+  /** Taken, and not yet read. */
+  #ready = "";
+  /** Whether anything has been read, and so shown. */
+  #shown = false;
+  /** All text of the present step: what the answer has to begin with. */
+  #stepText = "";
+  #step: number | null = null;
+  #break = "";
+  #next = 0;
+  #epoch: number | null = null;
+  #held = false;
+
+  constructor(turn: string) {
+    this.#turn = turn;
+  }
+
+  take({ kind, data, epoch }: LiveEvent): void {
+    if (this.#held || data.turn !== this.#turn) return;
+    // A late event of an owner that has lost the turn says nothing about the one that has it.
+    if (this.#epoch !== null && epoch < this.#epoch) return;
+    if (kind === "tool") {
+      this.#endStep();
+      return;
+    }
+    const follows =
+      kind === "delta" &&
+      data.attempt === 1 &&
+      data.seq === this.#next &&
+      (this.#epoch ?? epoch) === epoch &&
+      data.step >= (this.#step ?? data.step);
+    if (!follows) {
+      this.#held = true;
+      return;
+    }
+    if (data.step !== this.#step) this.#endStep();
+    this.#step = data.step;
+    this.#epoch = epoch;
+    this.#next += 1;
+    this.#stepText += data.text;
+    this.#append(data.text);
+  }
+
+  /** Text that is new since the last call. */
+  read(): string {
+    const text = this.#ready;
+    this.#ready = "";
+    if (text !== "") this.#shown = true;
+    return text;
+  }
+
+  /** What is left to show of the answer, or null when it does not continue what was shown. */
+  rest(answer: string): string | null {
+    this.#held = true;
+    if (!answer.startsWith(this.#stepText)) return this.#shown ? null : answer;
+    this.#append(answer.slice(this.#stepText.length));
+    return this.read();
+  }
+
+  #append(text: string): void {
+    if (text === "") return;
+    this.#ready += this.#break + text;
+    this.#break = "";
+  }
+
+  #endStep(): void {
+    if (this.#stepText !== "") this.#break = BREAK;
+    this.#stepText = "";
+  }
+}
+
+/** The answer without the product's introduction, which clients of this protocol do not expect. */
+export function answerText({ text, introduction }: Final): string {
+  if (introduction === null || introduction === "") return text;
+  const head = `${introduction}\n\n`;
+  return text.startsWith(head) ? text.slice(head.length) : text;
+}

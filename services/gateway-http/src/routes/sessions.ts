@@ -1,0 +1,66 @@
+import { CHANNELS } from "@troupe/contracts";
+import { childOf } from "@troupe/platform";
+import type { FastifyInstance, FastifyRequest } from "fastify";
+import { z } from "zod";
+import { sendControl } from "../control-mail.js";
+import type { Gateway } from "../gateway.js";
+import { readFields } from "../problem.js";
+import { loadSession, originFor, sessionRef } from "../session-access.js";
+import { decodeCursor, listSessions } from "../session-list.js";
+import { sessionView } from "../session-view.js";
+import type { SessionPath } from "./session-path.js";
+
+const MAX_PAGE = 1000;
+const LIMIT_FORM = `expected a whole number from 1 to ${MAX_PAGE}`;
+
+const ListQuery = z.object({
+  limit: z
+    .string(LIMIT_FORM)
+    .regex(/^\d{1,4}$/, LIMIT_FORM)
+    .transform(Number)
+    .refine((limit) => limit >= 1 && limit <= MAX_PAGE, LIMIT_FORM)
+    .default(100),
+  cursor: z.string("expected one cursor").transform(decodeCursor).optional(),
+  channel: z.enum(CHANNELS, `expected one of: ${CHANNELS.join(", ")}`).optional(),
+});
+
+const NoBody = z.strictObject({}).nullish();
+
+/** Looking at sessions, and cancel, reset and erase. */
+export function addSessionRoutes(app: FastifyInstance, gateway: Gateway): void {
+  app.get("/v1/sessions", async (request) => {
+    const { cursor: after, channel, limit } = readFields(ListQuery, request.query);
+    return listSessions(gateway.sessions, { after, channel, limit }, gateway.log);
+  });
+
+  app.get<SessionPath>("/v1/sessions/:session", async (request) => {
+    const session = sessionRef(request.params.session);
+    return sessionView(session.text, await loadSession(gateway, session), Date.now());
+  });
+
+  app.post<SessionPath>("/v1/sessions/:session/cancel", async (request) => {
+    const { turn } = await control(gateway, request, "cancel");
+    return { turn, cancelled: turn !== null };
+  });
+
+  app.post<SessionPath>("/v1/sessions/:session/reset", async (request) => {
+    const { generation } = await control(gateway, request, "reset");
+    return { generation };
+  });
+
+  app.delete<SessionPath>("/v1/sessions/:session", async (request, reply) => {
+    await control(gateway, request, "erase");
+    return reply.code(204).send();
+  });
+}
+
+async function control(gateway: Gateway, request: FastifyRequest<SessionPath>, kind: "cancel" | "reset" | "erase") {
+  const session = sessionRef(request.params.session);
+  readFields(NoBody, request.body);
+  const { principal } = request;
+  // Whoever may not write is told so whether or not the session exists.
+  originFor(session, principal);
+  await loadSession(gateway, session);
+  const { traceparent } = childOf([request.headers.traceparent].flat()[0]);
+  return sendControl(gateway, { kind, session, principal, traceparent });
+}

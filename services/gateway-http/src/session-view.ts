@@ -1,0 +1,79 @@
+import { formatSessionId, type LogMessage, type SessionEntry, sessionOfKey, type Turn } from "@troupe/contracts";
+import type { LoadedSession } from "./session-access.js";
+
+/** Milliseconds since the epoch as ISO 8601, UTC, with milliseconds. */
+export function isoTime(at: number): string {
+  return new Date(at).toISOString();
+}
+
+function turnView(turn: Turn | null) {
+  if (turn === null) return null;
+  return { id: turn.id, status: turn.status, since: isoTime(turn.since), steps: turn.steps };
+}
+
+/** `GET /v1/sessions/{s}`. A lease that has run out is nobody's. */
+export function sessionView(session: string, loaded: LoadedSession, now: number) {
+  const { revision, lease, fields, queued } = loaded;
+  return {
+    session,
+    revision,
+    generation: fields.generation,
+    messageCount: fields.messageCount,
+    lastConsolidated: fields.lastConsolidated,
+    queued,
+    lease: lease === null || lease.until <= now ? null : { owner: lease.owner, until: isoTime(lease.until) },
+    turn: turnView(fields.turn),
+    createdAt: isoTime(fields.createdAt),
+    updatedAt: isoTime(fields.updatedAt),
+  };
+}
+
+/** One line of `GET /v1/sessions`; null for what is no session or is erased. */
+export function sessionListItem(key: string, entry: SessionEntry) {
+  const known = sessionOfKey(key);
+  if (known === undefined || entry.fields.erased) return null;
+  return {
+    session: formatSessionId(known.id),
+    messageCount: entry.fields.messageCount,
+    updatedAt: isoTime(entry.fields.updatedAt),
+    turn: turnView(entry.fields.turn),
+  };
+}
+
+/** `GET /v1/sessions/{s}/messages`: the log from an absolute index on; `next` is null at its end. */
+export function messagesView(
+  session: string,
+  { fields }: Pick<LoadedSession, "fields">,
+  range: { readonly from: number; readonly limit: number },
+) {
+  const { from: first, tail } = fields.log;
+  const total = first + tail.length;
+  const from = Math.min(Math.max(range.from, first), total);
+  const part = tail.slice(from - first, from - first + range.limit);
+  const end = from + part.length;
+  return {
+    session,
+    generation: fields.generation,
+    from,
+    next: end < total ? end : null,
+    total,
+    messages: part.map((message, place) => messageView(message, from + place)),
+  };
+}
+
+function messageView(message: LogMessage, index: number) {
+  const head = { index, turn: message.turn, at: isoTime(message.at) };
+  switch (message.role) {
+    case "user":
+      return { ...head, role: message.role, content: message.content };
+    case "assistant": {
+      const { role, content, tool_calls } = message;
+      const calls = tool_calls === undefined || tool_calls.length === 0 ? {} : { tool_calls };
+      return { ...head, role, content, ...calls, ...(message.failed ? { failed: true } : {}) };
+    }
+    case "tool": {
+      const { role, tool_call_id, content, isError, blob } = message;
+      return { ...head, role, tool_call_id, content, isError, blob };
+    }
+  }
+}

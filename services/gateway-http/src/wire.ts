@@ -1,0 +1,136 @@
+import { type Topology, topology } from "@troupe/contracts";
+import {
+  type Bus,
+  BusError,
+  connectBus,
+  inboundLedger,
+  liveSubscriber,
+  mailPort,
+  mailSender,
+  outboxFeed,
+  provision,
+  sessionReader,
+} from "@troupe/jetstream";
+import { ensureToken, type ServiceContext, StartError } from "@troupe/platform";
+import type { FastifyInstance } from "fastify";
+import type { GatewayConfig } from "./config.js";
+import type { Gateway } from "./gateway.js";
+import { gatewayMetrics } from "./gateway-metrics.js";
+import { closeServer, createHttpServer, listen } from "./http-server.js";
+import { LongRequests } from "./long-requests.js";
+import { MessageInbox } from "./message-inbox.js";
+import { addRoutes } from "./method-refusal.js";
+import { addChatRoutes } from "./openai/chat-route.js";
+import { addEventRoute } from "./routes/events.js";
+import { addMessageRoutes } from "./routes/messages.js";
+import { addServicePages } from "./routes/service-pages.js";
+import { addSessionRoutes } from "./routes/sessions.js";
+import { TokenGate } from "./token-gate.js";
+
+type Context = ServiceContext<GatewayConfig>;
+
+/** The model's name under which clients that know no other may ask. */
+const ANY_MODEL = "troupe";
+
+/** Opens the gateway's parts in order; resolves when it serves. */
+export async function wire(context: Context): Promise<void> {
+  const { config, log, open } = context;
+  const token = await ensureToken(config);
+  const bus = await open(
+    "connection to NATS",
+    () => connect(context),
+    (opened) => opened.close(),
+  );
+  await open("streams and buckets", () => provisioned(bus, topology(config.retention)));
+  const gateway = createGateway(context, bus);
+  await open(
+    "outbox feed",
+    () => gateway.outbox.start(),
+    (feed) => feed.stop(),
+  );
+  context.health.set("outbox", "ok");
+  const app = createApp(context, gateway, token);
+  const port = await open(
+    "HTTP server",
+    () => listen(app, config.http.host, config.http.port),
+    () => closeServer(app, gateway.long),
+  );
+  log.info({ host: config.http.host, port }, "HTTP gateway open");
+  tellAddress(config.http.host, port);
+}
+
+/** Tells whoever started this process where it listens: with port 0 nobody else knows. */
+function tellAddress(host: string, port: number): void {
+  const own = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
+  const url = `http://${own.includes(":") ? `[${own}]` : own}:${port}`;
+  if (process.connected) process.send?.({ url }, undefined, undefined, () => {});
+}
+
+async function connect({ config, log, health }: Context): Promise<Bus> {
+  const { creds, ...target } = config.nats;
+  const bus = await asStartError(() =>
+    connectBus({
+      target: { ...target, ...(creds === undefined ? {} : { credsFile: creds }) },
+      name: "gateway-http",
+    }),
+  );
+  health.set("nats", "ok");
+  bus.onStatus((status, detail) => {
+    health.set("nats", status === "connected" ? "ok" : "down");
+    log.warn({ detail }, `NATS ${status}`);
+  });
+  return bus;
+}
+
+async function provisioned(bus: Bus, declared: Topology): Promise<void> {
+  await asStartError(() => provision(bus, declared));
+}
+
+/** What the bus cannot do is a sentence for a person already. */
+async function asStartError<T>(step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    if (error instanceof BusError) throw new StartError(error.message, { cause: error });
+    throw error;
+  }
+}
+
+/** What the routes work with, on one connection. */
+export function createGateway({ log, metrics }: Context, bus: Bus): Gateway {
+  const mail = mailSender(bus);
+  const sessions = sessionReader(bus);
+  const outbox = outboxFeed(bus);
+  return {
+    log,
+    metrics: gatewayMetrics(metrics),
+    sessions,
+    mail,
+    mailbox: mailPort(bus, "session"),
+    outbox,
+    live: liveSubscriber(bus),
+    inbox: new MessageInbox({ mail, ledger: inboundLedger(bus), sessions, outbox, log }),
+    long: new LongRequests(),
+    connected: () => bus.connected(),
+  };
+}
+
+/** The server with all its routes. */
+export function createApp({ config, log, health, metrics }: Context, gateway: Gateway, token: string): FastifyInstance {
+  const gate = new TokenGate(token);
+  const app = createHttpServer({
+    rules: { source: config.http, gate },
+    log,
+    metrics: gateway.metrics,
+    long: gateway.long,
+    connected: gateway.connected,
+  });
+  addRoutes(app, () => {
+    addServicePages(app, { gate, health, metrics });
+    addMessageRoutes(app, gateway);
+    addSessionRoutes(app, gateway);
+    addEventRoute(app, gateway);
+    addChatRoutes(app, gateway, [...new Set([config.models.default, ANY_MODEL])]);
+  });
+  return app;
+}

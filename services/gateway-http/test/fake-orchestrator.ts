@@ -1,0 +1,275 @@
+import {
+  encode,
+  type Final,
+  LiveEvent,
+  OutboxMessage,
+  outboxSubject,
+  replyIdOf,
+  SCHEMA_VERSION,
+  SESSION_SCHEMA,
+  type SessionFields,
+  SessionMail,
+  decode,
+  type SessionKey,
+  type UserMessage,
+} from "@troupe/contracts";
+import { type Bus, livePublisher, publishPort, ringBells, statePort } from "@troupe/jetstream";
+import type { Bell } from "@troupe/kernel";
+
+/** What a test lets a turn do: it calls these in any order and returns the answer. */
+export interface FakeTurn {
+  readonly mail: UserMessage;
+  readonly signal: AbortSignal;
+  delta(seq: number, text: string, more?: { attempt?: number; epoch?: number; step?: number }): void;
+  reset(attempt: number): void;
+  tool(name: string): void;
+  notice(text: string): Promise<void>;
+}
+
+export type FakeAnswer = string | Partial<Pick<Final, "kind" | "text" | "introduction" | "error" | "mergedInto">>;
+export type FakeScript = (turn: FakeTurn) => FakeAnswer | Promise<FakeAnswer>;
+
+export interface FakeOrchestrator {
+  /** How often a turn was begun: what a duplicate must not raise. */
+  readonly turns: string[];
+  readonly mails: SessionMail[];
+  script: FakeScript;
+  /** Whether user mail is taken up; while not, its bells just lie there. */
+  paused: boolean;
+  stop(): Promise<void>;
+}
+
+interface FakeSession {
+  fields: SessionFields;
+  revision: number;
+  running: { turn: string; abort: AbortController } | null;
+  lane: Promise<void>;
+}
+
+const newFields = (): SessionFields => ({
+  generation: 0,
+  createdAt: Date.now(),
+  updatedAt: Date.now(),
+  messageCount: 0,
+  lastConsolidated: 0,
+  log: { from: 0, tail: [] },
+  turn: null,
+  queued: [],
+  steered: [],
+  introduced: false,
+  summary: null,
+  recent: [],
+  controls: [],
+  erased: false,
+});
+
+/** Plays an orchestrator on a real server: reads bells, writes state, publishes to the outbox. One process only. */
+export async function startFakeOrchestrator(bus: Bus): Promise<FakeOrchestrator> {
+  const state = statePort(bus);
+  const outbox = publishPort(bus);
+  const live = livePublisher(bus);
+  const sessions = new Map<string, FakeSession>();
+  const paused: Bell[] = [];
+
+  const sessionOf = (key: string): FakeSession => {
+    const known = sessions.get(key);
+    if (known !== undefined) return known;
+    const made = { fields: newFields(), revision: 0, running: null, lane: Promise.resolve() };
+    sessions.set(key, made);
+    return made;
+  };
+
+  const store = async (key: string, session: FakeSession): Promise<void> => {
+    session.fields.updatedAt = Date.now();
+    session.fields.messageCount = session.fields.log.from + session.fields.log.tail.length;
+    const entry = {
+      schema: SESSION_SCHEMA,
+      cursors: { user: 0, control: 0, ops: 0, cut: 0 },
+      lease: session.running === null ? null : { owner: "fake-1", until: Date.now() + 10_000 },
+      epoch: 1,
+      outstanding: [],
+      fields: session.fields,
+    };
+    const written = await state.write(key, JSON.stringify(entry), session.revision);
+    if (written.kind !== "stored") throw new Error(`the fake's write to ${key} was refused`);
+    session.revision = written.revision;
+  };
+
+  const publish = async (key: SessionKey, id: string, message: OutboxMessage): Promise<void> => {
+    const body = JSON.parse(encode(OutboxMessage, message));
+    await outbox.publish({ kind: "publish", id, bell: null, subject: outboxSubject(key), body });
+  };
+
+  const say = (key: SessionKey, event: Omit<LiveEvent, "v" | "id">): void => {
+    const body = { v: SCHEMA_VERSION, id: `l_${Math.random()}`, ...event };
+    live.publish(key, encode(LiveEvent, body as LiveEvent));
+  };
+
+  const finish = async (key: SessionKey, turn: string, answer: FakeAnswer): Promise<void> => {
+    const session = sessionOf(key);
+    const { fields } = session;
+    const given = typeof answer === "string" ? { text: answer } : answer;
+    const kind = given.kind ?? (given.error ? "error" : "answer");
+    const text = given.text ?? "";
+    const logged = kind === "answer";
+    if (logged) fields.log.tail.push({ role: "assistant", turn, at: Date.now(), content: text });
+    const final = {
+      kind,
+      introduction: given.introduction ?? null,
+      index: Math.max(0, fields.log.from + fields.log.tail.length - 1),
+      error: given.error ?? null,
+      mergedInto: given.mergedInto ?? null,
+    };
+    const at = Date.now();
+    const recent = fields.recent.find((one) => one.turn === turn);
+    if (recent !== undefined) {
+      recent.final = { ...final, at, text: logged ? null : text, generation: fields.generation };
+    }
+    if (fields.turn?.id === turn) {
+      fields.turn = null;
+      session.running = null;
+    }
+    await store(key, session);
+    await publish(key, `${key}:${turn}:final`, {
+      v: SCHEMA_VERSION,
+      id: replyIdOf(turn),
+      kind: "final",
+      session: key,
+      generation: fields.generation,
+      final: { ...final, turn, text, at: new Date(at).toISOString() },
+    });
+  };
+
+  const run = async (key: SessionKey, mail: UserMessage): Promise<void> => {
+    const session = sessionOf(key);
+    const { fields } = session;
+    const at = Date.now();
+    const abort = new AbortController();
+    session.running = { turn: mail.turn, abort };
+    fields.turn = {
+      id: mail.turn,
+      status: "running",
+      since: at,
+      deadlineAt: at + 60_000,
+      steps: 1,
+      tokens: 0,
+      attempt: 1,
+      emptyAnswers: 0,
+      introduce: false,
+    };
+    fields.log.tail.push({ role: "user", turn: mail.turn, at, content: mail.text });
+    await store(key, session);
+    fake.turns.push(mail.turn);
+    let notices = 0;
+    const answering = Promise.resolve(
+      fake.script({
+        mail,
+        signal: abort.signal,
+        delta: (seq, text, { attempt = 1, epoch = 1, step = 1 } = {}) =>
+          say(key, { kind: "delta", epoch, data: { turn: mail.turn, attempt, step, seq, text } }),
+        reset: (attempt) =>
+          say(key, { kind: "reset", epoch: 1, data: { turn: mail.turn, attempt, reason: "recovered" } }),
+        tool: (name) =>
+          say(key, {
+            kind: "tool",
+            epoch: 1,
+            data: { turn: mail.turn, callId: "c1", name, status: "started", summary: "" },
+          }),
+        notice: (text) => {
+          const id = `${mail.turn}:n${notices++}`;
+          const notice = { turn: mail.turn, level: "info" as const, text };
+          return publish(key, id, {
+            v: SCHEMA_VERSION,
+            id,
+            kind: "notice",
+            session: key,
+            generation: fields.generation,
+            notice,
+          });
+        },
+      }),
+    );
+    void answering.then((answer) =>
+      inLane(key, async () => {
+        if (abort.signal.aborted) return;
+        await finish(key, mail.turn, answer);
+        const next = fields.queued.shift();
+        const message = next && fake.mails.find((one) => one.kind === "user" && one.turn === next.turn);
+        if (message?.kind === "user") await run(key, message);
+      }),
+    );
+  };
+
+  const onMail = async (key: SessionKey, mail: SessionMail): Promise<void> => {
+    fake.mails.push(mail);
+    const session = sessionOf(key);
+    const { fields } = session;
+    if (mail.kind === "user") {
+      fields.erased = false;
+      if (fields.recent.some((one) => one.messageId === mail.messageId)) return;
+      const { messageId, digest, turn, text } = mail;
+      fields.recent.push({ messageId, digest, turn, final: null });
+      if (fields.turn === null) return run(key, mail);
+      fields.queued.push({ turn, messageId, digest, text, introduce: false, at: Date.now() });
+      return store(key, session);
+    }
+    const ended = fields.turn?.id ?? null;
+    const { generation } = fields;
+    session.running?.abort.abort();
+    if (ended !== null) await finish(key, ended, { kind: "cancelled", text: "cancelled" });
+    if (mail.kind !== "cancel") {
+      session.fields = { ...newFields(), generation: generation + 1, erased: mail.kind === "erase" };
+      session.fields.controls = fields.controls;
+    }
+    session.fields.controls.push({ id: mail.id, turn: ended, generation: session.fields.generation });
+    await store(key, session);
+  };
+
+  let stopped = false;
+  const inLane = (key: string, step: () => Promise<void>): Promise<void> => {
+    const session = sessionOf(key);
+    const guarded = async (): Promise<void> => {
+      try {
+        if (!stopped) await step();
+      } catch (error) {
+        // What was under way when the test ended has no connection any more.
+        if (!stopped) throw error;
+      }
+    };
+    session.lane = session.lane.then(guarded, guarded);
+    return session.lane;
+  };
+
+  const take = (bell: Bell): void => {
+    const decoded = decode(SessionMail, bell.item.text);
+    if (decoded.kind !== "ok") throw new Error(`mail that no orchestrator can read: ${bell.item.text}`);
+    const key = bell.key as SessionKey;
+    void inLane(key, () => onMail(key, decoded.message)).then(() => bell.ack());
+  };
+
+  let isPaused = false;
+  const fake = {
+    turns: [] as string[],
+    mails: [] as SessionMail[],
+    script: (({ mail }) => `you said: ${mail.text}`) as FakeScript,
+    get paused() {
+      return isPaused;
+    },
+    set paused(value: boolean) {
+      isPaused = value;
+      if (!value) for (const bell of paused.splice(0)) take(bell);
+    },
+  };
+  const bells = await ringBells(bus, {
+    actor: "session",
+    maxInFlight: 256,
+    onBell: (bell) => (isPaused ? void paused.push(bell) : take(bell)),
+    onTrouble: () => {},
+  });
+  return Object.assign(fake, {
+    stop: () => {
+      stopped = true;
+      return bells.stop();
+    },
+  });
+}

@@ -1,0 +1,180 @@
+import type { LogMessage } from "@troupe/contracts";
+import { describe, expect, it } from "vitest";
+import { finalInState } from "../src/final-lookup.js";
+import { HttpProblem } from "../src/problem.js";
+import { originFor, readEntry, sessionRef } from "../src/session-access.js";
+import { decodeCursor, encodeCursor } from "../src/session-list.js";
+import { messagesView, sessionListItem, sessionView } from "../src/session-view.js";
+import { waitingFor } from "../src/turn-wait.js";
+import { answered, runningTurn, sessionEntry, waitingMessage } from "./session-fixture.js";
+
+const said = (content: string): LogMessage => ({
+  role: "assistant",
+  turn: "t_1",
+  at: 1_700_000_000_000,
+  content,
+});
+
+describe("sessionView", () => {
+  const lease = { owner: "o-1", until: 2_000 };
+  const view = (now: number) => sessionView("http:a", { ...sessionEntry(), revision: 3, queued: 0, lease }, now);
+
+  it("shows a lease with its instant, and none once it has run out", () => {
+    expect(view(1_999).lease).toEqual({ owner: "o-1", until: "1970-01-01T00:00:02.000Z" });
+    expect(view(2_000).lease).toBeNull();
+  });
+
+  it("shows the turn with its state", () => {
+    const entry = sessionEntry({ turn: runningTurn("t_1", "waiting_tasks") });
+    expect(sessionView("http:a", { ...entry, revision: 3, queued: 0 }, 0).turn).toEqual({
+      id: "t_1",
+      status: "waiting_tasks",
+      since: "2023-11-14T22:13:20.123Z",
+      steps: 2,
+    });
+  });
+});
+
+describe("messagesView", () => {
+  const log = { from: 10, tail: [said("a"), said("b"), said("c")] };
+  const view = (from: number, limit: number) => messagesView("http:a", sessionEntry({ log }), { from, limit });
+
+  it.each([
+    [10, 2, [10, 11], 12],
+    [12, 5, [12], null],
+    [13, 5, [], null],
+    [99, 5, [], null],
+    [0, 2, [10, 11], 12],
+  ])("from %i, at most %i: indexes %j, next %j", (from, limit, indexes, next) => {
+    const { messages, next: found, total } = view(from, limit);
+    expect(messages.map(({ index }) => index)).toEqual(indexes);
+    expect(found).toBe(next);
+    expect(total).toBe(13);
+  });
+
+  it("shows tool calls only when there are some, and a call's result with its flags", () => {
+    const calls = [{ id: "c1", type: "function" as const, function: { name: "now", arguments: "{}" } }];
+    const head = { turn: "t_1", at: 1_700_000_000_000 };
+    const tail: LogMessage[] = [
+      { ...head, role: "assistant", content: null, tool_calls: calls },
+      { ...head, role: "tool", tool_call_id: "c1", content: "12:00", isError: false, blob: null },
+      { ...head, role: "assistant", content: "noon", tool_calls: [] },
+    ];
+    const { messages } = messagesView("http:a", sessionEntry({ log: { from: 0, tail } }), { from: 0, limit: 9 });
+    const at = "2023-11-14T22:13:20.000Z";
+    expect(messages).toEqual([
+      { index: 0, turn: "t_1", at, role: "assistant", content: null, tool_calls: calls },
+      { index: 1, turn: "t_1", at, role: "tool", tool_call_id: "c1", content: "12:00", isError: false, blob: null },
+      { index: 2, turn: "t_1", at, role: "assistant", content: "noon" },
+    ]);
+  });
+});
+
+describe("finalInState", () => {
+  const log = { from: 4, tail: [said("the first"), said("the second")] };
+
+  it("takes the text from the log when the state does not repeat it", () => {
+    const found = finalInState(sessionEntry({ log, recent: [answered("t_1", { index: 5 })] }), "t_1");
+    expect(found).toEqual({
+      kind: "final",
+      final: {
+        turn: "t_1",
+        kind: "answer",
+        text: "the second",
+        introduction: null,
+        index: 5,
+        at: "2023-11-14T22:13:20.456Z",
+        error: null,
+        mergedInto: null,
+      },
+    });
+  });
+
+  it("takes a text that the log does not hold from the state", () => {
+    const recent = [answered("t_1", { kind: "cancelled", text: "Cancelled." })];
+    expect(finalInState(sessionEntry({ recent }), "t_1")).toMatchObject({ final: { text: "Cancelled." } });
+  });
+
+  it.each([
+    ["sealed away", { index: 3 }],
+    ["of an earlier generation", { index: 5, generation: -1 }],
+  ])("does not know a text that is %s", (_why, final) => {
+    const entry = sessionEntry({ log, recent: [answered("t_1", final)] });
+    expect(finalInState(entry, "t_1")).toEqual({ kind: "unknown" });
+  });
+
+  it.each([
+    ["running", sessionEntry({ turn: runningTurn("t_1") })],
+    ["queued", sessionEntry({ queued: [waitingMessage("t_1")] })],
+    ["steered", sessionEntry({ steered: [waitingMessage("t_1")] })],
+    ["taken up", sessionEntry({ recent: [{ ...answered("t_1"), final: null }] })],
+  ])("says that a turn is open while it is %s", (_how, entry) => {
+    expect(finalInState(entry, "t_1")).toEqual({ kind: "open" });
+  });
+});
+
+describe("waitingFor", () => {
+  it.each([
+    ["nothing known", null, "queue", null],
+    ["its own model call", sessionEntry({ turn: runningTurn("t_1") }), "model", "t_1"],
+    ["its tasks", sessionEntry({ turn: runningTurn("t_1", "waiting_tasks") }), "tasks", "t_1"],
+    ["the running turn", sessionEntry({ turn: runningTurn("t_0"), queued: [waitingMessage("t_1")] }), "queue", "t_0"],
+    ["the one ahead", sessionEntry({ queued: [waitingMessage("t_9"), waitingMessage("t_1")] }), "queue", "t_9"],
+    [
+      "being taken up behind all",
+      sessionEntry({ turn: runningTurn("t_0"), queued: [waitingMessage("t_9")] }),
+      "queue",
+      "t_9",
+    ],
+    [
+      "the turn that took it in",
+      sessionEntry({ turn: runningTurn("t_0"), steered: [waitingMessage("t_1")] }),
+      "model",
+      "t_0",
+    ],
+  ] as const)("%s", (_what, entry, kind, id) => {
+    expect(waitingFor(entry, "t_1")).toEqual([{ kind, id }]);
+  });
+});
+
+describe("session access", () => {
+  it("writes into other channels only as admin or operator", () => {
+    const foreign = sessionRef("telegram:1");
+    expect(originFor(sessionRef("a"), { id: "u", role: "user" })).toBe("in");
+    expect(originFor(foreign, { id: "u", role: "operator" })).toBe("ops");
+    expect(() => originFor(foreign, { id: "u", role: "user" })).toThrow(
+      expect.objectContaining({ status: 403, code: "forbidden" }),
+    );
+  });
+
+  it("leaves an entry of a newer form alone, whatever it holds", () => {
+    expect(readEntry('{"schema":999}')).toEqual({ kind: "newer" });
+    expect(readEntry('{"schema":1}')).toEqual({ kind: "invalid" });
+    expect(readEntry("{")).toEqual({ kind: "invalid" });
+    expect(readEntry(JSON.stringify(sessionEntry())).kind).toBe("ok");
+  });
+
+  it("lists no erased session and no key that is no session", () => {
+    expect(sessionListItem("http.a", sessionEntry())?.session).toBe("http:a");
+    expect(sessionListItem("http.a", sessionEntry({ erased: true }))).toBeNull();
+    expect(sessionListItem("nowhere.a", sessionEntry())).toBeNull();
+  });
+});
+
+describe("cursor", () => {
+  it("comes back as the key that it was made of", () => {
+    for (const key of ["http.a", "telegram.42", "http.=E4=BD=A0_-"]) {
+      expect(decodeCursor(encodeCursor(key))).toBe(key);
+    }
+  });
+
+  it.each([
+    "",
+    "!",
+    "aHR0cA",
+    Buffer.from("http.*").toString("base64url"),
+    Buffer.from("http.>").toString("base64url"),
+  ])("%j is refused", (cursor) => {
+    expect(() => decodeCursor(cursor)).toThrow(HttpProblem);
+  });
+});
