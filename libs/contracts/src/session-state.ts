@@ -34,6 +34,27 @@ export const LogMessage = z.discriminatedUnion("role", [
 ]);
 export type LogMessage = z.infer<typeof LogMessage>;
 
+/**
+ * A sealed piece of the log, messages `from` to `to` (exclusive), in the bucket `segments`. At level 0 it
+ * holds the messages; above, the refs of the pieces one level below. With the digest it names one exact entry.
+ */
+export const SegmentRef = z.object({
+  from: z.number().int().nonnegative(),
+  to: z.number().int().positive(),
+  level: z.number().int().nonnegative(),
+  digest: z.string().regex(/^[0-9a-f]{64}$/),
+});
+export type SegmentRef = z.infer<typeof SegmentRef>;
+
+/** The body of a segment. */
+export const Segment = z.union([z.object({ messages: z.array(LogMessage) }), z.object({ refs: z.array(SegmentRef) })]);
+export type Segment = z.infer<typeof Segment>;
+
+/** The segment's key in its bucket (K12). */
+export function segmentKey(key: string, generation: number, { from, to, digest }: SegmentRef): string {
+  return `${key}.${generation}.${from}-${to}.${digest}`;
+}
+
 export const QueuedMessage = z.object({
   turn: z.string(),
   messageId: z.string(),
@@ -101,6 +122,8 @@ export const SessionFields = z.object({
   messageCount: z.number().int().nonnegative(),
   lastConsolidated: z.number().int().nonnegative(),
   log: z.object({
+    /** What is sealed, oldest first; absent in states of before sealing. */
+    segments: z.array(SegmentRef).default([]),
     /** Absolute index of the tail's first message. */
     from: z.number().int().nonnegative(),
     tail: z.array(LogMessage),

@@ -73,6 +73,7 @@ export const BUCKET = {
   segments: "segments",
   inbound: "inbound",
   deliveries: "deliveries",
+  pauses: "pauses",
 } as const;
 
 export const BLOBS = "blobs";
@@ -229,6 +230,11 @@ const SMALL_BUCKETS: readonly BucketSpec[] = [
   small("principals", "<id>", "people and their roles", "Small and few."),
   small("tokens", "<sha256>", "digests of access tokens", "Small and few."),
   small("pairings", "<channel>.<id>", "which account is which person", "Small and few."),
+  {
+    ...small(BUCKET.pauses, "<sha256>", "until when a model provider is left alone", "Lives as long as a pause may."),
+    ttlMs: HOUR_MS,
+    maxBytes: MIB,
+  },
   small("checkpoints", "<service>", "how far a reader has come", "Small: one per reader."),
 ];
 

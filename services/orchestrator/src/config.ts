@@ -9,6 +9,7 @@ export const OrchestratorConfig = Config.pick({
   models: true,
   nats: true,
   provider: true,
+  providers: true,
   retention: true,
   turn: true,
 });

@@ -1,23 +1,19 @@
-import type { ModelClient, SessionFields, SessionKey } from "@troupe/contracts";
+import type { ModelRequest, SessionFields, SessionKey } from "@troupe/contracts";
 import { type ContextSettings, modelRequest, summaryRequest } from "@troupe/context";
-import { problemsOf } from "@troupe/history";
+import { estimateTokens, problemsOf } from "@troupe/history";
 import type { RunContext, RunPort, StartedRun } from "@troupe/kernel";
-import { delay, type Logger } from "@troupe/platform";
+import { delay } from "@troupe/platform";
 import type { SessionOutcome, SessionRun } from "@troupe/session";
-import type { Toolbox } from "@troupe/tools";
-import { callModel } from "./model-call.js";
-import type { OrchestratorMetrics } from "./orchestrator-metrics.js";
+import { LiveAttempts } from "./model/live-attempts.js";
+import type { ModelRouter, RequestForm } from "./model/model-router.js";
+import { TurnPreview } from "./model/turn-preview.js";
 import { TimeLimit } from "./time-limit.js";
-import type { TurnVoice } from "./turn-voice.js";
+import { ToolRunner, type ToolRunnerBase } from "./tool-runner.js";
 
 /** Does the work a session lists: model calls and tool calls, with a preview of both on `live`. */
-export interface RunnerBase {
-  readonly model: ModelClient;
-  readonly context: ContextSettings;
-  readonly toolbox: Toolbox;
-  readonly voice: TurnVoice;
-  readonly log: Logger;
-  readonly metrics: OrchestratorMetrics;
+export interface RunnerBase extends ToolRunnerBase {
+  readonly model: ModelRouter;
+  readonly context: Omit<ContextSettings, "model">;
 }
 
 type InferRun = Extract<SessionRun, { kind: "infer" }>;
@@ -26,9 +22,12 @@ type Context = RunContext<SessionFields>;
 
 export class SessionRunner implements RunPort<SessionFields, SessionRun, SessionOutcome> {
   readonly #base: RunnerBase;
+  readonly #attempts = new LiveAttempts();
+  readonly #tools: ToolRunner;
 
   constructor(base: RunnerBase) {
     this.#base = base;
+    this.#tools = new ToolRunner(base);
   }
 
   start(run: SessionRun, context: Context): StartedRun<SessionOutcome> {
@@ -56,55 +55,51 @@ export class SessionRunner implements RunPort<SessionFields, SessionRun, Session
 
   async #summarise(to: number, { fields }: Context, aborted: AbortSignal): Promise<SessionOutcome> {
     const { model, context, log } = this.#base;
-    const request = summaryRequest(fields, to, context);
-    const outcome = await callModel(model, request, aborted, { onText: () => undefined, onRetry: () => undefined });
+    const build = (form: RequestForm) => summaryRequest(fields, to, { ...context, model: form.model });
+    const outcome = await model.complete("consolidation", build, {
+      signal: aborted,
+      onText: () => undefined,
+      onReset: () => undefined,
+    });
     if (outcome.kind === "aborted") return never();
     if (outcome.kind === "failed") log.warn({ code: outcome.code }, `no summary could be made: ${outcome.detail}`);
     return { kind: "summary", text: outcome.kind === "answer" ? outcome.text.trim() || null : null };
   }
 
   async #infer(run: InferRun, { key, epoch, fields }: Context, aborted: AbortSignal): Promise<SessionOutcome> {
-    const { model, context, toolbox, voice, log, metrics } = this.#base;
+    const { model, voice, log, metrics } = this.#base;
     const session = key as SessionKey;
     const { turn, step } = run;
-    let { attempt } = run;
-    if (attempt > 1) voice.reset(session, epoch, { turn, attempt, reason: "recovered" });
-    const request = modelRequest(fields, context, toolbox.specs);
-    const problems = problemsOf(request.messages);
-    if (problems.length > 0) throw new Error(`the history is not fit for a model: ${problems.join("; ")}`);
+    const preview = new TurnPreview(voice, this.#attempts, { session, epoch, turn, step, attempt: run.attempt });
+    if (run.attempt > 1) preview.announce();
     const limit = new TimeLimit(run.deadlineAt, aborted);
     const stopTimer = metrics.modelSeconds.startTimer();
-    const outcome = await callModel(model, request, limit.signal, {
-      onText: (text) => voice.delta(session, epoch, { turn, attempt, step, text }),
-      onRetry: (failure, shown) => {
-        log.warn({ turn, code: failure.code }, `model call failed, trying again: ${failure.detail}`);
-        if (!shown) return;
-        attempt += 1;
-        voice.reset(session, epoch, { turn, attempt, reason: "recovered" });
-      },
+    const call = model.complete("answer", (form) => this.#request(fields, form), {
+      signal: limit.signal,
+      timeLeftMs: run.deadlineAt - Date.now(),
+      onText: (text) => preview.add(text),
+      onReset: (reason) => preview.reset(reason),
+      about: { turn },
     });
-    limit.close();
+    const outcome = await call.finally(() => limit.close());
+    if (outcome.kind === "answer") preview.end();
     stopTimer({ outcome: outcome.kind === "failed" ? outcome.code : outcome.kind });
     if (outcome.kind === "aborted") return this.#whenAborted(aborted);
     if (outcome.kind === "failed") log.error({ turn, code: outcome.code }, `model call failed: ${outcome.detail}`);
     return { kind: "model", outcome };
   }
 
-  async #runTool(run: ToolRun, { key, epoch }: Context, aborted: AbortSignal): Promise<SessionOutcome> {
-    const { toolbox, voice, metrics } = this.#base;
-    const session = key as SessionKey;
-    const { turn, callId, name } = run;
-    voice.tool(session, epoch, { turn, callId, name, status: "started", summary: name });
-    const limit = new TimeLimit(run.deadlineAt, aborted);
-    const work = toolbox.run(name, run.arguments, { now: Date.now() });
-    const ended = await Promise.race([work, limit.passed.then(() => undefined)]);
-    limit.close();
-    if (aborted.aborted) return never();
-    const result = ended ?? { content: `The tool "${name}" took too long.`, isError: true };
-    const status = result.isError ? "error" : "done";
-    metrics.toolCalls.inc({ tool: name, status });
-    voice.tool(session, epoch, { turn, callId, name, status, summary: summaryOf(result.content) });
-    return { kind: "tool", result };
+  #request(fields: SessionFields, { model, windowShare }: RequestForm): ModelRequest {
+    const { context, toolbox } = this.#base;
+    const windowTokens = windowShare === 1 ? context.windowTokens : sharedWindow(fields, context, windowShare);
+    const request = modelRequest(fields, { ...context, model, windowTokens }, toolbox.specs);
+    const problems = problemsOf(request.messages);
+    if (problems.length > 0) throw new Error(`the history is not fit for a model: ${problems.join("; ")}`);
+    return request;
+  }
+
+  async #runTool(run: ToolRun, context: Context, aborted: AbortSignal): Promise<SessionOutcome> {
+    return (await this.#tools.run(run, context, aborted)) ?? never();
   }
 
   /** The owner aborted the run: nobody waits for its outcome. Otherwise it was the turn's deadline. */
@@ -113,13 +108,17 @@ export class SessionRunner implements RunPort<SessionFields, SessionRun, Session
   }
 }
 
+/** A share of what is shown usually: a conversation that does not fill the window would be no shorter in half of it. */
+function sharedWindow(
+  { log }: SessionFields,
+  { windowTokens }: Pick<ContextSettings, "windowTokens">,
+  share: number,
+): number {
+  const size = log.tail.reduce((sum, message) => sum + estimateTokens(message), 0);
+  return Math.min(windowTokens, size) * share;
+}
+
 /** Of a run that was aborted: its owner has forgotten it. Each its own, or what waits for it would pile up. */
 function never(): Promise<never> {
   return new Promise(() => undefined);
-}
-
-/** The first line of a result, short enough for a status line. */
-function summaryOf(content: string): string {
-  const [line = ""] = content.split("\n");
-  return line.length > 80 ? `${line.slice(0, 79)}…` : line;
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { type SessionKey, topology } from "@troupe/contracts";
 import {
+  blobStore,
   type Bus,
   BusError,
   connectBus,
@@ -13,12 +14,14 @@ import {
   statePort,
 } from "@troupe/jetstream";
 import { Host, HOST_DEFAULTS } from "@troupe/kernel";
-import { createOpenAiModel, probeModel } from "@troupe/model-openai";
+import { probeModel } from "@troupe/model-openai";
 import { type ServiceContext, StartError } from "@troupe/platform";
 import { sessionActor, type SessionOutcome, type SessionRun } from "@troupe/session";
 import type { SessionFields, SessionMail } from "@troupe/contracts";
-import { echo, now, Toolbox } from "@troupe/tools";
+import { echo, now, readBlob, Toolbox } from "@troupe/tools";
 import type { OrchestratorConfig } from "./config.js";
+import type { ModelRouter } from "./model/model-router.js";
+import { openModelRouter } from "./model/open-model-router.js";
 import { kernelObserver, orchestratorMetrics } from "./orchestrator-metrics.js";
 import { sessionRules, WINDOW_TOKENS } from "./session-rules.js";
 import { SessionRunner } from "./session-runner.js";
@@ -44,9 +47,10 @@ export async function wire(context: Context): Promise<void> {
   void reportModel(context);
   const processId = `o${randomBytes(8).toString("hex")}`;
   const owners = ownerPort(bus);
+  const model = await asStartError(() => openModelRouter(context, bus));
   const host = await open(
     "session host",
-    () => createHost(context, bus, { processId, owners }),
+    () => createHost(context, bus, { processId, owners, model }),
     (opened) => opened.drain(DRAIN_GRACE_MS),
   );
   await open(
@@ -72,16 +76,16 @@ export async function wire(context: Context): Promise<void> {
 function createHost(
   { config, log, metrics }: Context,
   bus: Bus,
-  { processId, owners }: { processId: string; owners: ReturnType<typeof ownerPort> },
+  { processId, owners, model }: { processId: string; owners: ReturnType<typeof ownerPort>; model: ModelRouter },
 ): SessionHost {
-  const toolbox = new Toolbox([now, echo]);
+  const toolbox = new Toolbox([now, echo, readBlob]);
   const rules = sessionRules(config, toolbox);
   const measured = orchestratorMetrics(metrics);
-  const { baseUrl, apiKey } = config.provider;
   const runs = new SessionRunner({
-    model: createOpenAiModel({ apiKey, ...(baseUrl === undefined ? {} : { baseUrl }) }),
-    context: { ...config.agent, model: config.models.default, windowTokens: WINDOW_TOKENS },
+    model,
+    context: { ...config.agent, windowTokens: WINDOW_TOKENS },
     toolbox,
+    blobs: blobStore(bus),
     voice: new TurnVoice(livePublisher(bus)),
     log,
     metrics: measured,

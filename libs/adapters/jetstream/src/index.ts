@@ -21,4 +21,5 @@ export { provision } from "./provisioning.js";
 export { type PauseListeners, type ProviderPause, type ProviderPauses, providerPauses } from "./provider-pauses.js";
 export { publishPort } from "./publish-port.js";
 export { type KeyQuery, type SessionReader, sessionReader } from "./session-reader.js";
+export { type SegmentStore, segmentStore } from "./segment-store.js";
 export { statePort } from "./state-port.js";

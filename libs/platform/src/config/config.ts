@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { LOG_LEVELS } from "./environment-variables.js";
-import { ProviderSettings } from "./model-settings.js";
+import { ModelChoice, ProviderSettings } from "./model-settings.js";
 import { NatsSettings } from "./nats-settings.js";
 import { TroupeFile } from "./troupe-file.js";
 
@@ -12,8 +12,11 @@ const file = TroupeFile.shape;
  */
 export const Config = z.object({
   agent: file.agent,
-  models: z.object({ default: z.string() }),
+  models: ModelChoice,
+  /** The server of `models.default`. */
   provider: ProviderSettings,
+  /** The servers of all models; their names differ. */
+  providers: z.array(ProviderSettings),
   turn: file.turn,
   introduction: file.introduction,
   channels: file.channels,

@@ -16,9 +16,11 @@ export interface LoadOptions {
   readonly argv?: readonly string[];
 }
 
+type Sections = "nats" | "provider" | "providers";
+
 /** @internal The tree before a service has picked from it: what is wrong, and what is absent and why. */
 export interface LoadedTree {
-  readonly tree: Omit<Config, "nats" | "provider"> & Partial<Pick<Config, "nats" | "provider">>;
+  readonly tree: Omit<Config, Sections> & { readonly [S in Sections]?: Config[S] | undefined };
   readonly problems: readonly Problem[];
   readonly absent: ReadonlyMap<string, readonly Problem[]>;
 }
@@ -39,17 +41,19 @@ export function loadTree({ env = process.env, argv = process.argv }: LoadOptions
   const file = readTroupeFile(variables.TROUPE_CONFIG);
   const dataDir = dataDirOf(variables.TROUPE_DATA, argv[1]);
   const nats = natsSettings(variables, dataDir);
-  const { provider, model } = modelSettings({ env, read, file, dataDir });
+  const { models, provider, providers } = modelSettings({ env, read, file, dataDir });
   const { agent, turn, introduction, channels, http, retention } = file.content;
 
   const absent = new Map<string, readonly Problem[]>();
   if ("absent" in nats) absent.set("nats", nats.absent);
   if ("absent" in provider) absent.set("provider", provider.absent);
+  if ("absent" in providers) absent.set("providers", providers.absent);
   return {
     tree: {
       agent,
-      models: { default: model },
+      models,
       provider: "value" in provider ? provider.value : undefined,
+      providers: "value" in providers ? [...providers.value] : undefined,
       turn,
       introduction,
       channels,

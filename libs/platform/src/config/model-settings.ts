@@ -14,6 +14,21 @@ export const ProviderSettings = z.object({
 });
 export type ProviderSettings = z.infer<typeof ProviderSettings>;
 
+/** One model of one server; `provider` is the name in that server's settings. */
+export const ModelTarget = z.object({ provider: z.string(), model: z.string() });
+export type ModelTarget = z.infer<typeof ModelTarget>;
+
+/** Which model answers, and which do when it cannot. */
+export const ModelChoice = z.object({
+  /** The model of `provider` to ask first. */
+  default: z.string(),
+  /** Asked in this order when the default cannot answer. */
+  fallback: z.array(ModelTarget),
+  /** For summaries; absent: the default. */
+  consolidation: ModelTarget.optional(),
+});
+export type ModelChoice = z.infer<typeof ModelChoice>;
+
 /** `offline-model.json` in the data folder, written by whoever runs the offline model. */
 export const OfflineModelFile = z.object({ url: z.string() });
 
@@ -21,9 +36,11 @@ export const OfflineModelFile = z.object({ url: z.string() });
 const NO_KEY = "not-needed";
 
 export interface ModelSettings {
+  readonly models: ModelChoice;
+  /** The server of the default model. */
   readonly provider: Section<ProviderSettings>;
-  /** The name of the model to ask for. */
-  readonly model: string;
+  /** Every server that `models` names, and all of the file's whose key is known; names differ. */
+  readonly providers: Section<readonly ProviderSettings[]>;
 }
 
 /** The sources a model server can come from. */
@@ -34,31 +51,63 @@ export interface ModelSources {
   readonly dataDir: string;
 }
 
-/** `OPENAI_*`, else the file's providers, else the offline model. `TROUPE_MODEL` goes before `models.default`. */
+/** The name of the server that the variables describe. */
+const FROM_VARIABLES = "openai";
+const OFFICIAL_MODEL = "gpt-4.1-mini";
+
+/**
+ * `OPENAI_*`, else the file's providers, else the offline model. `TROUPE_MODEL` goes before `models.default`.
+ *
+ * `<provider>/<model>` with the name of one of the file's providers means that one, any other name is whole the name of
+ * a model of the first server. The default's name is always whole when the variables name a server, because many
+ * servers have slashes in their models' names.
+ */
 export function modelSettings(sources: ModelSources): ModelSettings {
   const { read, file, dataDir } = sources;
-  const wanted = read.variables.TROUPE_MODEL ?? file.content.models.default;
-  const model = wanted ?? "gpt-4.1-mini";
+  const { providers, models } = file.content;
+  const wanted = read.variables.TROUPE_MODEL ?? models.default;
+  const variables = fromVariables(sources);
+  const first = variables === undefined ? (providers[0]?.name ?? "offline") : FROM_VARIABLES;
+  const target = (name: string): ModelTarget => targetOf(name, providers, first);
+  const others = {
+    fallback: models.fallback.map(target),
+    ...(models.consolidation === undefined ? {} : { consolidation: target(models.consolidation) }),
+  };
+  const chosen = variables === undefined ? target(wanted ?? OFFICIAL_MODEL) : undefined;
+  const named: ModelChoice = { default: chosen?.model ?? wanted ?? OFFICIAL_MODEL, ...others };
 
-  if (read.wrong.has("OPENAI_API_KEY") || file.problems.length > 0) return { provider: { absent: [] }, model };
-  const named = fromVariables(sources);
-  if (named !== undefined) return { provider: named, model };
-  if (file.content.providers.length > 0) return fromFile(sources, model);
+  if (read.wrong.has("OPENAI_API_KEY") || file.problems.length > 0) return without(named, []);
+  if (variables !== undefined) {
+    const used = new Set([...named.fallback, named.consolidation].map((one) => one?.provider));
+    return { models: named, provider: variables, providers: withFile(variables, sources, used) };
+  }
+  if (chosen !== undefined && providers.length > 0) return fromFile(sources, named, chosen.provider);
 
   const path = join(dataDir, "offline-model.json");
   const offline = readStateFile(path, OfflineModelFile);
   if (offline.status === "ok") {
     const provider = { name: "offline", baseUrl: offline.content.url, apiKey: NO_KEY };
-    return { provider: { value: provider }, model: wanted ?? "offline" };
+    const choice = { ...named, default: wanted ?? "offline" };
+    return { models: choice, provider: { value: provider }, providers: { value: [provider] } };
   }
-  const problem =
+  return without(named, [
     offline.status === "broken"
       ? { where: path, message: 'expected {"url"}; remove it and run npm start' }
       : {
           where: "OPENAI_API_KEY",
           message: "no model server is configured: set it, or OPENAI_BASE_URL, or run npm start",
-        };
-  return { provider: { absent: [problem] }, model };
+        },
+  ]);
+}
+
+function without(models: ModelChoice, problems: readonly Problem[]): ModelSettings {
+  return { models, provider: { absent: problems }, providers: { absent: problems } };
+}
+
+function targetOf(name: string, providers: readonly FileProvider[], first: string): ModelTarget {
+  const prefixed = providers.find((provider) => name.startsWith(`${provider.name}/`));
+  if (prefixed === undefined) return { provider: first, model: name };
+  return { provider: prefixed.name, model: name.slice(prefixed.name.length + 1) };
 }
 
 function fromVariables({ read, file }: ModelSources): Section<ProviderSettings> | undefined {
@@ -74,33 +123,50 @@ function fromVariables({ read, file }: ModelSources): Section<ProviderSettings> 
         ],
       };
     }
-    return { value: { name: "openai", baseUrl, apiKey: apiKey ?? NO_KEY } };
+    return { value: { name: FROM_VARIABLES, baseUrl, apiKey: apiKey ?? NO_KEY } };
   }
   // A provider of the file that takes its key from this variable is what the key is for: sending it elsewhere leaks it.
   const claimed = file.content.providers.some(({ apiKeyEnv }) => apiKeyEnv === "OPENAI_API_KEY");
-  return apiKey === undefined || claimed ? undefined : { value: { name: "openai", apiKey } };
+  return apiKey === undefined || claimed ? undefined : { value: { name: FROM_VARIABLES, apiKey } };
 }
 
-/** A model `<provider>/<model>` of a provider in the file goes to that one, any other to the first. */
-function fromFile({ env, file }: ModelSources, wanted: string): ModelSettings {
-  const { providers } = file.content;
-  const prefixed = providers.find(({ name }) => wanted.startsWith(`${name}/`));
-  const chosen = prefixed ?? providers[0];
-  const model = prefixed === undefined ? wanted : wanted.slice(prefixed.name.length + 1);
+/** The server of the variables stands for one of the same name in the file; of the others only `used` ones need a key. */
+function withFile(
+  first: Section<ProviderSettings>,
+  sources: ModelSources,
+  used: ReadonlySet<string | undefined>,
+): Section<readonly ProviderSettings[]> {
+  if ("absent" in first) return first;
+  const rest = fileProviders(sources).filter(({ name }) => name !== first.value.name);
+  const problems = rest.flatMap(({ name, settings }) =>
+    "absent" in settings && used.has(name) ? settings.absent : [],
+  );
+  if (problems.length > 0) return { absent: problems };
+  return { value: [first.value, ...rest.flatMap(({ settings }) => ("value" in settings ? [settings.value] : []))] };
+}
 
-  const problems: Problem[] = [];
-  let settings: ProviderSettings | undefined;
-  for (const [index, provider] of providers.entries()) {
+function fromFile(sources: ModelSources, models: ModelChoice, chosen: string): ModelSettings {
+  const all = fileProviders(sources);
+  const problems = all.flatMap(({ settings }) => ("absent" in settings ? settings.absent : []));
+  const settings = all.flatMap(({ settings: one }) => ("value" in one ? [one.value] : []));
+  const provider = settings.find(({ name }) => name === chosen);
+  if (provider === undefined || problems.length > 0) return without(models, problems);
+  return { models, provider: { value: provider }, providers: { value: settings } };
+}
+
+interface FileEntry {
+  readonly name: string;
+  readonly settings: Section<ProviderSettings>;
+}
+
+function fileProviders({ env, file }: ModelSources): FileEntry[] {
+  return file.content.providers.map((provider, index) => {
+    const { name, baseUrl } = provider;
     const key = keyOf(provider, `${file.name}: providers[${index}]`, { env, folder: file.folder });
-    if ("problem" in key) problems.push(key.problem);
-    else if (provider === chosen) {
-      settings = { name: provider.name, baseUrl: provider.baseUrl, apiKey: key.value ?? NO_KEY };
-    }
-  }
-  return {
-    provider: settings !== undefined && problems.length === 0 ? { value: settings } : { absent: problems },
-    model,
-  };
+    const settings: Section<ProviderSettings> =
+      "problem" in key ? { absent: [key.problem] } : { value: { name, baseUrl, apiKey: key.value ?? NO_KEY } };
+    return { name, settings };
+  });
 }
 
 function keyOf(provider: FileProvider, where: string, from: { env: Environment; folder: string }): SecretResult {

@@ -47,6 +47,15 @@ const Providers = z
   .array(Provider)
   .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, "expected names that differ");
 
+/** Each is the name of a model, of the first provider or of the one that it begins with: `<provider>/<model>`. */
+const Models = z.strictObject({
+  default: text.optional(),
+  /** Asked in this order when the default cannot answer. */
+  fallback: z.array(text).default([]),
+  /** For summaries; absent: the default. */
+  consolidation: text.optional(),
+});
+
 const Turn = z.strictObject({
   maxSteps: positive.default(40),
   deadlineMs: positive.default(600_000),
@@ -75,7 +84,7 @@ const Http = z.strictObject({
 /** `troupe.yaml`: every section that has an effect, and nothing else. Durations in milliseconds. */
 export const TroupeFile = z.strictObject({
   agent: Agent.prefault({}),
-  models: z.strictObject({ default: text.optional() }).prefault({}),
+  models: Models.prefault({}),
   providers: Providers.default([]),
   turn: Turn.prefault({}),
   introduction: Introduction.prefault({}),

@@ -96,3 +96,62 @@ it("refuses a base URL that is none", () => {
     "OPENAI_BASE_URL: expected a URL that begins with http:// or https://",
   ]);
 });
+
+const All = Config.pick({ models: true, provider: true, providers: true });
+const TWO = `
+providers:
+  - {name: near, baseUrl: http://near/v1}
+  - {name: far, baseUrl: https://far/v1, apiKey: k}
+`;
+
+it("resolves every model's server: by the name it begins with, else the first", () => {
+  const scene = new Scene().yaml(
+    `${TWO}models: {default: far/big, fallback: [small, far/vendor/m, gone/m], consolidation: far/cheap}`,
+  );
+  const { models, provider, providers } = scene.load(All);
+  expect(models).toEqual({
+    default: "big",
+    fallback: [
+      { provider: "near", model: "small" },
+      { provider: "far", model: "vendor/m" },
+      { provider: "near", model: "gone/m" },
+    ],
+    consolidation: { provider: "far", model: "cheap" },
+  });
+  expect(provider.name).toBe("far");
+  expect(providers).toEqual([
+    { name: "near", baseUrl: "http://near/v1", apiKey: expect.any(String) },
+    { name: "far", baseUrl: "https://far/v1", apiKey: "k" },
+  ]);
+});
+
+it("puts the server of the variables first and keeps the file's for the fallback", () => {
+  const scene = new Scene().yaml(`${TWO}models: {fallback: [far/m, vendor/n]}`).set({ OPENAI_API_KEY: "sk" });
+  const { models, providers } = scene.load(All);
+  expect(models.fallback).toEqual([
+    { provider: "far", model: "m" },
+    { provider: "openai", model: "vendor/n" },
+  ]);
+  expect(providers.map(({ name }) => name)).toEqual(["openai", "near", "far"]);
+});
+
+it("lets the variables stand for the file's provider of the same name", () => {
+  const scene = new Scene().yaml("providers: [{name: openai, baseUrl: http://old/v1, apiKey: old}]");
+  scene.set({ OPENAI_BASE_URL: "http://new/v1", OPENAI_API_KEY: "new" });
+  expect(scene.load(All).providers).toEqual([{ name: "openai", baseUrl: "http://new/v1", apiKey: "new" }]);
+});
+
+it("wants the key of a file's provider beside the variables only when a model needs it", () => {
+  const providers = "providers: [{name: far, baseUrl: https://far/v1, apiKeyEnv: FAR_KEY}]\n";
+  const scene = new Scene().yaml(providers).set({ OPENAI_API_KEY: "sk" });
+  expect(scene.load(All).providers.map(({ name }) => name)).toEqual(["openai"]);
+  scene.yaml(`${providers}models: {fallback: [far/m]}`);
+  expect(scene.problems(All)).toEqual(["troupe.yaml: providers[0].apiKeyEnv: the variable FAR_KEY is not set"]);
+});
+
+it("has no fallback and no model of its own for summaries unless it is told so", () => {
+  const scene = new Scene().set({ OPENAI_API_KEY: "sk" });
+  expect(scene.load(All).models).toEqual({ default: "gpt-4.1-mini", fallback: [] });
+  scene.yaml("models: {fallbacks: [m]}");
+  expect(scene.problems(All)[0]).toContain("models.fallbacks: unknown field; expected one of: default, fallback");
+});

@@ -34,11 +34,11 @@ export class Scene {
 
   /** Everything but what needs a NATS server or a model server. */
   basics() {
-    return this.load(Config.omit({ nats: true, provider: true }));
+    return this.load(Config.omit({ nats: true, provider: true, providers: true }));
   }
 
   /** What is wrong, one line per problem. */
-  problems(schema: z.ZodType = Config.omit({ nats: true, provider: true })): string[] {
+  problems(schema: z.ZodType = Config.omit({ nats: true, provider: true, providers: true })): string[] {
     try {
       this.load(schema);
     } catch (error) {

@@ -10,7 +10,7 @@ it("has working defaults, without a file and with an empty one", () => {
     language: "en",
     instructions: expect.stringMatching(/\w{3}/),
   });
-  expect(bare.turn).toEqual({ maxSteps: 40, deadlineMs: 600_000, maxTokens: 200_000 });
+  expect(bare.turn).toEqual({ maxSteps: 40, deadlineMs: 600_000, maxTokens: 200_000, noticeMs: 30_000 });
   expect(bare.http).toEqual({
     host: "127.0.0.1",
     port: 7070,
@@ -44,7 +44,10 @@ retention: {mail: {maxAgeMs: 3600000}}
 
 describe("wrong fields", () => {
   it.each([
-    ["agnet: {}", "agnet: unknown field; expected one of: agent, models, providers, turn, http, retention"],
+    [
+      "agnet: {}",
+      "agnet: unknown field; expected one of: agent, models, providers, turn, introduction, channels, http, retention",
+    ],
     ["agent: {nmae: x}", "agent.nmae: unknown field; expected one of: name, language, instructions"],
     ["retention: {mail: {age: 1}}", "retention.mail.age: unknown field; expected one of: maxAgeMs, maxBytes"],
     [

@@ -1,0 +1,39 @@
+import { BUCKET } from "@troupe/contracts";
+import { bucketStream, entrySubject } from "./bucket.js";
+import { type Bus, wireOf } from "./bus.js";
+import { readFromLeader, readLast } from "./stored-message.js";
+import { publishOnce } from "./stored-publish.js";
+import { headersOf } from "./wire.js";
+import { ApiError } from "./wire-error.js";
+
+/** Sealed pieces of histories: written once, never changed. */
+export interface SegmentStore {
+  /** Create-only; one that exists is the same, because its name holds its digest. */
+  create(name: string, text: string): Promise<void>;
+  /** Rejects when there is none. A replica may lag, the leader does not. */
+  read(name: string): Promise<string>;
+}
+
+const STREAM = bucketStream(BUCKET.segments);
+const EXISTS: readonly number[] = [10_071, 10_164];
+
+export function segmentStore(bus: Bus): SegmentStore {
+  const wire = wireOf(bus);
+  return {
+    create: async (name, text) => {
+      try {
+        const headers = headersOf({ "Nats-Expected-Last-Subject-Sequence": "0" });
+        await publishOnce(wire, { subject: entrySubject(BUCKET.segments, name), body: text, headers });
+      } catch (cause) {
+        if (!(cause instanceof ApiError && EXISTS.includes(cause.code))) throw cause;
+      }
+    },
+    read: async (name) => {
+      const subject = entrySubject(BUCKET.segments, name);
+      const found =
+        (await readLast(wire, STREAM, subject)) ?? (await readFromLeader(wire, STREAM, { last_by_subj: subject }));
+      if (found === null) throw new Error(`segment ${name} is named by a state and is not there`);
+      return found.text;
+    },
+  };
+}
