@@ -42,6 +42,8 @@ export const SegmentRef = z.object({
   from: z.number().int().nonnegative(),
   to: z.number().int().positive(),
   level: z.number().int().nonnegative(),
+  /** Rough size of its messages for a model. */
+  tokens: z.number().int().nonnegative(),
   digest: z.string().regex(/^[0-9a-f]{64}$/),
 });
 export type SegmentRef = z.infer<typeof SegmentRef>;

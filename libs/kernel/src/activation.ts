@@ -1,422 +1,284 @@
-import type { Actor } from "./actor.js";
-import { Doorbells } from "./doorbells.js";
-import { type Entry, newEntry, onLog, publishesOf, runsOf } from "./entry.js";
-import { attemptsAt, fold, MAX_ATTEMPTS, nameOf, withAttempt, type Work } from "./fold.js";
-import { laneOf, Mailbox } from "./mailbox.js";
-import type { Bell, Ports, StoredEntry } from "./ports.js";
+import { type Entry, type Known, NO_CURSORS, onLog, publishesOf, runsOf } from "./entry.js";
+import { attemptAt, Fold, MAX_ATTEMPTS, pauseOf } from "./fold.js";
+import { Mailbox } from "./mailbox.js";
+import type { Bell, Point } from "./ports.js";
 import { Publisher } from "./publisher.js";
 import { RunTable } from "./run-table.js";
+import { type ActivationBase, Fenced, NEWER_DELAY_MS, Tenure, TooLarge } from "./tenure.js";
 import { Wake } from "./wake.js";
+import { resumedWork, type Work } from "./work.js";
 
 /**
  * One stay of one actor in one process: from the first doorbell until nothing is left to do.
  *
  * K3 Effects are published only from an entry known to be stored.
- * K4 After a write whose outcome is unknown it starts over from the entry that the leader holds;
- *    `receive` never sees an input again that this activation merely remembers.
+ * K4 `receive` never sees an input again that this activation merely remembers: after every commit
+ *    what there is to do is worked out anew, from the entry known to be the newest.
  * K5 The first commit takes the lease, every commit renews it, the last releases it.
  * K6 Runs found under another owner's lease start only after a commit of its own.
  * K7 A doorbell is acked when it is settled, by whoever finds it so; never by an owner that lost its lease.
  * K8 Results and mail are handled while runs are outstanding, folded into one commit.
+ * K11 Mail that was delivered before may have killed its process: the attempt is recorded before it
+ *    is made, and it is made alone, so that nothing else goes down with it.
  */
-export interface Options {
-  /** How long others respect the lease without hearing of it again, and how often it is renewed. */
-  readonly leaseMs: number;
-  readonly renewMs: number;
-  /** Inputs folded into one commit at most. */
-  readonly maxFold: number;
-}
-
-export interface Kept<F, R> {
-  readonly entry: Entry<F, R>;
-  readonly revision: number;
-  readonly confirmed: ReadonlySet<string>;
-}
-
-/** How an activation ended: `again` when its bells should be looked at afresh at once. */
-export type Ended<F, R> =
-  | { readonly kind: "done"; readonly kept: Kept<F, R> }
-  | { readonly kind: "contended"; readonly owner: string; readonly epoch: number; readonly bells: readonly Bell[] }
-  | { readonly kind: "again"; readonly bells: readonly Bell[] }
-  | { readonly kind: "left"; readonly bells: readonly Bell[]; readonly delayMs: number };
-
-export interface ActivationBase<F, M, R, O> {
-  readonly key: string;
-  readonly owner: string;
-  readonly actor: Actor<F, M, R, O>;
-  readonly ports: Ports<F, R, O>;
-  readonly options: Options;
-  /** Whether a lease may be treated as gone although its time is not up. */
-  readonly isDead: (owner: string, epoch: number) => boolean;
-}
-
-const NEWER_DELAY_MS = 5_000;
-const RETRY_MS = [50, 100, 250, 500, 1_000] as const;
+const AGAIN_DELAY_MS = 50;
+const TROUBLE_DELAY_MS = 500;
 
 export class Activation<F, M, R, O> {
   readonly #base: ActivationBase<F, M, R, O>;
+  readonly #kept: Known<F, R> | undefined;
   readonly #wake = new Wake();
-  readonly #bells: Doorbells<F, M, R, O>;
+  readonly #tenure: Tenure<F, M, R, O>;
   readonly #mailbox: Mailbox<F, M, R, O>;
   readonly #runs: RunTable<F, R, O>;
-  readonly #publisher: Publisher;
-  readonly #tried = new Set<string>();
-  #entry!: Entry<F, R>;
-  #revision = 0;
-  /** Epoch of the lease this activation holds; 0: none. */
-  #epoch = 0;
-  /** Monotonic instant after which the lease no longer surely holds (K5). */
-  #leaseEndsAt = 0;
-  #renewAt = Infinity;
-  #handOver = false;
-  #closed = false;
+  readonly #publisher: Publisher<F, M, R, O>;
+  /** Mail whose attempt is recorded and shall now be made. */
+  readonly #announced = new Set<string>();
+  #isHandingOver = false;
+  #isClosed = false;
 
-  constructor(base: ActivationBase<F, M, R, O>, kept: Kept<F, R> | undefined) {
+  constructor(base: ActivationBase<F, M, R, O>, kept: Known<F, R> | undefined) {
     this.#base = base;
-    const { key, actor, ports } = base;
-    this.#mailbox = new Mailbox(key, actor, ports.mail);
-    this.#bells = new Doorbells(actor);
-    this.#runs = new RunTable(ports.runs, () => this.#wake.raise());
-    this.#publisher = new Publisher(key, ports, kept?.confirmed);
-    if (kept) [this.#entry, this.#revision] = [kept.entry, kept.revision];
+    this.#kept = kept;
+    this.#tenure = new Tenure(base);
+    this.#mailbox = new Mailbox(base);
+    this.#runs = new RunTable(base.ports.runs, () => this.#wake.raise());
+    this.#publisher = new Publisher(base, kept?.confirmed);
   }
 
   /** Takes a further doorbell; false when this activation is over. */
   join(bell: Bell): boolean {
-    if (this.#closed) return false;
-    this.#bells.add(bell);
+    if (this.#isClosed) return false;
+    this.#mailbox.ring(bell);
     this.#wake.raise();
     return true;
   }
 
-  holdsLease(owner: string): boolean {
-    return !this.#closed && this.#base.owner === owner;
+  /** Takes a doorbell that is offered to the holder of a lease, if that is this one. */
+  take(owner: string, bell: Bell): boolean {
+    return owner === this.#base.owner && this.join(bell);
   }
 
   stillWorking(): void {
-    this.#bells.working();
+    for (const bell of this.#mailbox.bells) bell.working();
   }
 
   /** Ends soon: hands outstanding runs to whoever comes next (drain). */
   handOver(): void {
-    this.#handOver = true;
+    this.#isHandingOver = true;
     this.#wake.raise();
   }
 
-  async run(): Promise<Ended<F, R>> {
+  /** Resolves when it is over: with what it leaves in memory if nothing is left to do. */
+  async run(): Promise<Known<F, R> | undefined> {
     try {
-      const refused = await this.#open();
-      return refused ?? (await this.#loop());
+      await this.#open();
+      return await this.#work();
     } catch (cause) {
+      const fence = cause instanceof Fenced ? cause : undefined;
       // A port failed where nothing could be concluded: nothing was promised, so the bells ring again.
-      this.#trouble("activation", cause);
-      return { kind: "left", bells: this.#close(), delayMs: 500 };
-    }
-  }
-
-  async #open(): Promise<Ended<F, R> | undefined> {
-    const { key, ports } = this.#base;
-    const known = this.#entry !== undefined;
-    const { user, control, ops } = known ? this.#entry.cursors : { user: 0, control: 0, ops: 0 };
-    const [log, stored] = await Promise.all([
-      ports.mail.identity(),
-      known ? undefined : ports.state.read(key, "any"),
-      this.#bells.holds("in") ? this.#mailbox.read("in", Math.min(user, control) + 1, false) : undefined,
-      this.#bells.holds("ops") ? this.#mailbox.read("ops", ops + 1, false) : undefined,
-    ]);
-    if (!known) {
-      const newer = this.#load(stored ?? null, log);
-      if (newer) return newer;
-      await this.#publisher.learn(this.#entry);
-    } else this.#entry = onLog(this.#entry, log);
-    ports.observe({ kind: "point", point: "loaded", key });
-    return this.#contended();
-  }
-
-  #load(stored: StoredEntry | null, log: string): Ended<F, R> | undefined {
-    const { key, actor, ports } = this.#base;
-    if (stored === null) {
-      this.#entry = newEntry(actor.schema, log, actor.initial(ports.clock.now()));
-      this.#revision = 0;
-      return undefined;
-    }
-    const raw = JSON.parse(stored.text) as Entry<unknown, R>;
-    if (raw.schema > actor.schema) {
-      ports.observe({ kind: "newer", key, what: "state", version: raw.schema });
-      return { kind: "left", bells: this.#close(), delayMs: NEWER_DELAY_MS };
-    }
-    this.#entry = onLog({ ...raw, fields: actor.decodeFields(raw.fields, raw.schema) }, log);
-    this.#revision = stored.revision;
-    return undefined;
-  }
-
-  /** Somebody else's live lease: the bells are for that owner. */
-  #contended(): Ended<F, R> | undefined {
-    const { owner, isDead, ports } = this.#base;
-    const { lease, epoch } = this.#entry;
-    if (lease === null || lease.owner === owner || lease.until <= ports.clock.now() || isDead(lease.owner, epoch))
-      return undefined;
-    return { kind: "contended", owner: lease.owner, epoch, bells: this.#close() };
-  }
-
-  async #loop(): Promise<Ended<F, R>> {
-    for (;;) {
-      if (this.#epoch > 0 && this.#base.ports.clock.monotonic() >= this.#leaseEndsAt) return this.#lost();
-      if (this.#bells.hasUnjudged(this.#entry)) {
-        const ended = await this.#startOver(this.#leaseEndsAt - this.#base.options.leaseMs);
-        if (ended) return ended;
+      if (!fence) this.#base.ports.observe({ kind: "trouble", key: this.#base.key, what: "activation", cause });
+      for (const bell of this.#close()) {
+        if (fence?.holder) this.#base.offer(fence.holder, bell);
+        else bell.nak(fence?.delayMs ?? TROUBLE_DELAY_MS);
       }
+      return undefined;
+    }
+  }
+
+  async #open(): Promise<void> {
+    const { key, ports } = this.#base;
+    const kept = this.#kept;
+    const log = await ports.mail.identity();
+    const known = kept && onLog(kept.entry, log);
+    const [stored] = await Promise.all([
+      kept ? null : ports.state.read(key, "any"),
+      this.#mailbox.look(known?.cursors ?? NO_CURSORS, false),
+    ]);
+    const entry = known ?? onLog(this.#tenure.decode(stored, log), log);
+    this.#tenure.adopt(entry, kept?.revision ?? stored?.revision ?? 0);
+    if (!kept) await this.#publisher.learn(publishesOf(entry));
+    await this.#stayOn(log);
+    this.#reach("loaded");
+  }
+
+  #reach(point: Point): void {
+    this.#base.ports.observe({ kind: "point", point, key: this.#base.key });
+  }
+
+  async #work(): Promise<Known<F, R>> {
+    for (;;) {
+      if (this.#tenure.isOver) throw this.#tenure.lost();
+      if (this.#mailbox.hasUnjudged(this.#tenure.entry)) await this.#follow(() => this.#tenure.refresh());
       this.#startRuns();
-      await this.#publisher.publish(publishesOf(this.#entry.outstanding));
-      this.#ackSettled();
+      await this.#publisher.publish(publishesOf(this.#tenure.entry));
       await this.#look();
+      if (this.#mailbox.ackSettled(this.#tenure.entry, this.#publisher.confirmed)) this.#reach("acked");
       const works = this.#works();
       const due = this.#due(works);
-      const ended =
-        due.length > 0 || this.#isRenewalDue() ? await this.#commit(due) : await this.#rest(works.length > 0);
-      if (ended) return ended;
+      const hasRuns = runsOf(this.#tenure.entry).length > 0;
+      const waits = hasRuns || works.length > 0 || this.#mailbox.hasNew || !this.#publisher.isDone;
+      if (due.length > 0 || this.#tenure.renewInMs <= 0) await this.#commit(due);
+      else if (hasRuns && this.#isHandingOver) await this.#giveAway();
+      else if (waits) await this.#pause();
+      else if (this.#tenure.isHeld) await this.#write(this.#fold().entry, false);
+      else return this.#finish();
     }
-  }
-
-  #isRenewalDue(): boolean {
-    return this.#epoch > 0 && this.#base.ports.clock.monotonic() >= this.#renewAt;
-  }
-
-  /** Nothing can be handled now: wait, hand over, release, or end. */
-  async #rest(waiting: boolean): Promise<Ended<F, R> | undefined> {
-    const hasRuns = runsOf(this.#entry.outstanding).length > 0;
-    if (this.#handOver && hasRuns) return this.#giveAway();
-    if (hasRuns || waiting || this.#bells.hasNew || !this.#publisher.isDone) {
-      await this.#pause();
-      return undefined;
-    }
-    return this.#epoch > 0 ? this.#write(this.#dropConfirmed(), false) : this.#finish();
   }
 
   /** K5: a run whose doing can be noticed starts only while the lease surely holds. */
   #startRuns(): void {
-    const { key, ports } = this.#base;
-    if (this.#epoch === 0 || this.#handOver) return;
-    for (const run of runsOf(this.#entry.outstanding)) {
-      if (this.#runs.has(run.id)) continue;
-      if (run.sideEffect && ports.clock.monotonic() >= this.#leaseEndsAt) return;
-      this.#runs.start(run, { key, runId: run.id, epoch: this.#epoch, fields: this.#entry.fields });
+    const { isHeld, entry } = this.#tenure;
+    if (!isHeld || this.#isHandingOver) return;
+    for (const run of runsOf(entry)) {
+      if (run.sideEffect && this.#tenure.isOver) return;
+      this.#runs.start(run, { key: this.#base.key, runId: run.id, epoch: entry.epoch, fields: entry.fields });
     }
   }
 
   /** No polling after a commit: the log is read again only when a bell lies above the cursor (K7). */
   async #look(): Promise<void> {
-    if (!this.#bells.hasNew) return;
-    const { cursors, fields } = this.#entry;
-    const inbox = this.#bells.hasUnread("in", cursors, this.#mailbox);
-    const ops = this.#bells.hasUnread("ops", cursors, this.#mailbox);
-    this.#bells.markSeen();
-    const full = this.#base.actor.full(fields);
-    if (inbox)
-      await this.#mailbox.read("in", (full ? cursors.control : Math.min(cursors.user, cursors.control)) + 1, full);
-    if (ops) await this.#mailbox.read("ops", cursors.ops + 1, false);
+    if (!this.#mailbox.hasNew) return;
+    const { cursors, fields, mailStream } = this.#tenure.entry;
+    await this.#mailbox.look(cursors, this.#base.actor.full(fields));
+    await this.#stayOn(mailStream);
   }
 
-  /** What is there to be handled, in order (K8). */
+  /** K1: what was read counts only if the log is the same still; the next activation begins with its own. */
+  async #stayOn(log: string): Promise<void> {
+    if ((await this.#base.ports.mail.identity()) !== log) throw new Fenced(0);
+  }
+
+  /** What there is to be handled, in order (K8). */
   #works(): Work<M, R, O>[] {
-    const { outstanding, cursors, fields } = this.#entry;
-    const runs = runsOf(outstanding);
-    if (this.#epoch === 0 && runs.length > 0) return [{ kind: "resumed", runs }];
-    const mail = this.#mailbox.pending(cursors, this.#base.actor.full(fields));
-    return [...this.#runs.results<M>(runs), ...mail, ...this.#bells.answers(this.#entry)];
+    const { entry, isHeld } = this.#tenure;
+    const runs = runsOf(entry);
+    if (!isHeld && runs.length > 0) return [resumedWork(runs)];
+    return [...this.#runs.results(runs), ...this.#pending(entry)];
+  }
+
+  #pending(entry: Entry<F, R>) {
+    return this.#mailbox.pending(entry, this.#base.actor.full(entry.fields));
   }
 
   /** Leaves out what failed a moment ago, and what comes after it in the same lane (K11). */
-  #due(works: Work<M, R, O>[]): Work<M, R, O>[] {
+  #due(works: readonly Work<M, R, O>[]): Work<M, R, O>[] {
     const now = this.#base.ports.clock.now();
-    const waiting = new Set(this.#entry.attempts.filter((x) => x.notBefore > now).map((x) => x.input));
-    if (waiting.size === 0) return works.slice(0, this.#base.options.maxFold);
+    const pausing = this.#tenure.entry.attempts.filter((x) => pauseOf(x, now) > 0).map((x) => x.input);
     const blocked = new Set<string>();
     const due = works.filter((work) => {
-      const inOrder = work.kind === "mail" || work.kind === "unreadable";
-      const lane = inOrder ? `${work.item.origin} ${laneOf(work)}` : nameOf(work);
-      if (waiting.has(nameOf(work))) blocked.add(lane);
+      const lane = (work.kind === "mail" ? work.lane : null) ?? work.name;
+      if (pausing.includes(work.name)) blocked.add(lane);
       return !blocked.has(lane);
     });
-    return due.slice(0, this.#base.options.maxFold);
+    const suspect = due.findIndex((work) => this.#isSuspect(work));
+    return due.slice(0, suspect < 0 ? this.#base.options.maxFold : Math.max(1, suspect));
   }
 
-  async #commit(works: readonly Work<M, R, O>[]): Promise<Ended<F, R> | undefined> {
-    const { key, ports } = this.#base;
-    const risky = works.find((work) => this.#isRisky(work));
-    if (risky) {
-      this.#tried.add(nameOf(risky));
-      return this.#write(
-        withAttempt(this.#dropConfirmed(), nameOf(risky), "it ended its process", ports.clock.now()),
-        true,
-      );
+  #isSuspect(work: Work<M, R, O>): boolean {
+    return work.kind === "mail" && this.#mailbox.wasRedelivered(work.bell);
+  }
+
+  async #commit(works: readonly Work<M, R, O>[]): Promise<void> {
+    await this.#tenure.seal();
+    try {
+      await this.#handle(works);
+    } catch (cause) {
+      const [first, second] = works;
+      if (!(cause instanceof TooLarge) || first === undefined) throw cause;
+      if (second) return this.#commit([first]);
+      const fold = this.#fold();
+      const n = (attemptAt(fold.entry, first.name)?.n ?? 0) + 1;
+      if (n > MAX_ATTEMPTS) fold.discard(first);
+      else fold.record({ input: first.name, n, notBefore: 0, reason: cause.message });
+      this.#base.ports.observe({ kind: "poison", key: this.#base.key, attempt: n, reason: cause.message });
+      await this.#write(fold.entry, true);
     }
-    const { entry, failed } = fold(this.#foldBase(), works);
-    if (failed) ports.observe({ kind: "poison", key, attempt: failed.n, reason: failed.reason });
-    ports.observe({ kind: "point", point: "decided", key });
-    return this.#write(entry, failed !== undefined || this.#hasMore(entry));
   }
 
-  /** K11: what was delivered before and left no trace may have killed its process. */
-  #isRisky(work: Work<M, R, O>): boolean {
-    if (work.kind !== "mail" && work.kind !== "answer") return false;
-    const name = nameOf(work);
-    return (
-      this.#bells.wasRedelivered(work.item.seq) &&
-      !this.#tried.has(name) &&
-      attemptsAt(this.#entry, name) < MAX_ATTEMPTS
-    );
+  async #handle(works: readonly Work<M, R, O>[]): Promise<void> {
+    const { key, ports } = this.#base;
+    const { entry: before, isHeld } = this.#tenure;
+    const [first] = works;
+    const fold = this.#fold();
+    if (first && this.#isSuspect(first) && !this.#announced.has(first.name)) {
+      this.#announced.add(first.name);
+      const n = (attemptAt(before, first.name)?.n ?? 0) + 1;
+      if (n <= MAX_ATTEMPTS) {
+        fold.record({ input: first.name, n, notBefore: 0, reason: "it ended its process" });
+        return this.#write(fold.entry, true);
+      }
+    }
+    const failed = fold.handle(works);
+    if (failed) ports.observe({ kind: "poison", key, attempt: failed.n, reason: failed.reason });
+    this.#reach("decided");
+    // K6: a takeover that failed leaves the lease, for only one that succeeds may start work.
+    const isInherited = !isHeld && runsOf(before).length > 0;
+    await this.#write(fold.entry, failed ? !isInherited : this.#hasMore(fold.entry));
   }
 
   /** Whether there is a reason to keep the lease beyond this commit. */
   #hasMore(next: Entry<F, R>): boolean {
-    return (
-      runsOf(next.outstanding).length > 0 ||
-      this.#bells.hasNew ||
-      this.#bells.answers(next).length > 0 ||
-      this.#mailbox.pending(next.cursors, this.#base.actor.full(next.fields)).length > 0
-    );
+    return runsOf(next).length > 0 || this.#mailbox.hasNew || this.#pending(next).length > 0;
   }
 
-  #foldBase() {
+  get #known(): Known<F, R> {
+    const { entry, revision } = this.#tenure;
+    return { entry, revision, confirmed: this.#publisher.confirmed };
+  }
+
+  /** The next commit, with nothing handled so far. */
+  #fold(): Fold<F, M, R, O> {
     const { key, actor, ports } = this.#base;
-    return {
-      key,
-      actor,
-      entry: this.#entry,
-      revision: this.#revision,
-      confirmed: this.#publisher.confirmed,
-      now: ports.clock.now(),
-    };
+    return new Fold({ key, actor, now: ports.clock.now(), ...this.#known });
   }
 
-  #dropConfirmed(): Entry<F, R> {
-    return fold(this.#foldBase(), []).entry;
+  #write(entry: Entry<F, R>, keepLease: boolean): Promise<void> {
+    return this.#follow(() => this.#tenure.write(entry, keepLease));
   }
 
-  async #write(folded: Entry<F, R>, keepLease: boolean): Promise<Ended<F, R> | undefined> {
-    const { key, owner, options, ports } = this.#base;
-    const epoch = this.#epoch > 0 ? this.#epoch : folded.epoch + 1;
-    const lease = keepLease ? { owner, until: ports.clock.now() + options.leaseMs } : null;
-    const next: Entry<F, R> = { ...folded, epoch, lease };
-    const sentAt = ports.clock.monotonic();
-    const mark = this.#bells.mark;
-    try {
-      const outcome = await ports.state.write(key, JSON.stringify(next), this.#revision);
-      if (outcome.kind === "stored") {
-        this.#bells.judge(mark);
-        this.#adopt(next, outcome.revision, sentAt);
-        ports.observe({ kind: "point", point: "committed", key });
-        return undefined;
-      }
-      ports.observe({ kind: "refused", key, revision: this.#revision });
-    } catch (cause) {
-      this.#trouble("commit", cause);
-    }
-    return this.#startOver(sentAt);
-  }
-
-  #adopt(next: Entry<F, R>, revision: number, sentAt: number): void {
-    const { owner, options } = this.#base;
-    this.#entry = next;
-    this.#revision = revision;
-    const held = next.lease?.owner === owner;
-    this.#epoch = held ? next.epoch : 0;
-    this.#leaseEndsAt = sentAt + options.leaseMs;
-    this.#renewAt = held ? sentAt + options.renewMs : Infinity;
-    this.#runs.keepOnly(runsOf(next.outstanding));
-    this.#publisher.keepOnly(publishesOf(next.outstanding));
-    this.#bells.stored(next);
-    this.#mailbox.prune(next.cursors);
-  }
-
-  /** K4: the leader's entry is where everything starts over; revisions older than one seen are ignored. */
-  async #startOver(sentAt: number): Promise<Ended<F, R> | undefined> {
-    const held = this.#epoch;
-    const log = this.#entry.mailStream;
-    for (let tries = 0; ; tries++) {
-      const mark = this.#bells.mark;
-      const stored = await this.#reread();
-      if (stored !== undefined && (stored?.revision ?? 0) >= this.#revision) {
-        const newer = this.#load(stored, log);
-        if (newer) return newer;
-        this.#bells.judge(mark);
-        break;
-      }
-      if (held > 0 && this.#base.ports.clock.monotonic() >= this.#leaseEndsAt) return this.#lost();
-      await this.#sleep(RETRY_MS[Math.min(tries, RETRY_MS.length - 1)] ?? 1_000);
-    }
-    const mine = this.#entry.lease?.owner === this.#base.owner;
-    if (mine && (held === 0 || held === this.#entry.epoch)) {
-      this.#adopt(this.#entry, this.#revision, sentAt);
-      return undefined;
-    }
-    if (held > 0) return this.#lost();
-    this.#adopt(this.#entry, this.#revision, sentAt);
-    return this.#contended();
-  }
-
-  async #reread(): Promise<StoredEntry | null | undefined> {
-    try {
-      return await this.#base.ports.state.read(this.#base.key, "leader");
-    } catch (cause) {
-      this.#trouble("read", cause);
-      return undefined;
-    }
-  }
-
-  /** The lease is gone, or may be: nothing more is started, published or acked here (K5, K7). */
-  #lost(): Ended<F, R> {
-    this.#base.ports.observe({ kind: "lost", key: this.#base.key });
-    return { kind: "again", bells: this.#close() };
+  /** Goes on from the entry that is known after this; it was the newest at some instant in between (K4, K7). */
+  async #follow(change: () => Promise<void>): Promise<void> {
+    const { mark } = this.#mailbox;
+    await change();
+    this.#mailbox.follow(this.#tenure.entry.cursors, mark);
+    this.#runs.keepOnly(runsOf(this.#tenure.entry));
   }
 
   /** Drain: the lease ends at a commit that leaves the runs listed, so that the next owner resumes them (K6). */
-  async #giveAway(): Promise<Ended<F, R>> {
-    this.#runs.abortAll();
-    await this.#write(this.#dropConfirmed(), false);
-    return { kind: "left", bells: this.#close(), delayMs: 0 };
+  async #giveAway(): Promise<void> {
+    this.#runs.keepOnly([]);
+    await this.#write(this.#fold().entry, false);
+    throw new Fenced(0);
   }
 
-  #ackSettled(): void {
-    const acked = this.#bells.ackSettled(this.#entry, this.#publisher.confirmed);
-    if (acked > 0) this.#base.ports.observe({ kind: "point", point: "acked", key: this.#base.key });
-  }
-
-  #finish(): Ended<F, R> {
+  #finish(): Known<F, R> {
+    const { key, ports } = this.#base;
+    const versions = new Set<number>();
     for (const bell of this.#close()) {
-      const origin = bell.item.origin;
-      const newer = (origin === "in" || origin === "ops") && this.#mailbox.isBeyond(origin, bell.item.seq);
-      if (newer) this.#base.ports.observe({ kind: "newer", key: this.#base.key, what: "mail", version: 0 });
-      bell.nak(newer ? NEWER_DELAY_MS : RETRY_MS[0]);
+      const version = this.#mailbox.newerThan(bell.item);
+      if (version !== undefined) versions.add(version);
+      bell.nak(version === undefined ? AGAIN_DELAY_MS : NEWER_DELAY_MS);
     }
-    return {
-      kind: "done",
-      kept: { entry: this.#entry, revision: this.#revision, confirmed: this.#publisher.confirmed },
-    };
+    for (const version of versions) ports.observe({ kind: "newer", key, what: "mail", version });
+    return this.#known;
   }
 
-  #close(): Bell[] {
-    this.#closed = true;
-    this.#runs.abortAll();
-    return this.#bells.takeAll();
+  #close(): readonly Bell[] {
+    this.#isClosed = true;
+    this.#runs.keepOnly([]);
+    return this.#mailbox.bells;
   }
 
-  /** Until a bell, a result, the renewal, a retry or the end of a pause. */
+  /** Until a bell, a result, the renewal, or a retry of something that failed or was not there yet. */
   async #pause(): Promise<void> {
     const { clock } = this.#base.ports;
-    const retries = this.#entry.attempts.map((x) => x.notBefore - clock.now()).filter((ms) => ms > 0);
-    const due = Math.min(this.#renewAt - clock.monotonic(), this.#publisher.retryInMs, ...retries);
-    const cancel = due === Infinity ? () => undefined : clock.after(Math.max(0, due), () => this.#wake.raise());
+    const { attempts, cursors, fields } = this.#tenure.entry;
+    const retries = attempts.map((x) => pauseOf(x, clock.now())).filter((ms) => ms > 0);
+    if (this.#mailbox.retry(cursors, this.#base.actor.full(fields))) retries.push(AGAIN_DELAY_MS);
+    const ms = Math.min(this.#tenure.renewInMs, this.#publisher.retryInMs, ...retries);
+    const cancel = ms === Infinity ? () => undefined : clock.after(Math.max(0, ms), () => this.#wake.raise());
     await this.#wake.wait();
     cancel();
-  }
-
-  #sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => this.#base.ports.clock.after(ms, resolve));
-  }
-
-  #trouble(what: string, cause: unknown): void {
-    this.#base.ports.observe({ kind: "trouble", key: this.#base.key, what, cause });
   }
 }

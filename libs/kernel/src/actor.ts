@@ -65,6 +65,11 @@ export interface Decision<F, R> {
   readonly timers?: readonly TimerEffect[];
 }
 
+export interface Sealing<F> {
+  readonly fields: F;
+  readonly segments: readonly { readonly name: string; readonly text: string }[];
+}
+
 export interface Actor<F, M, R, O> {
   /** Version of the fields' form; an entry of a higher one is left to newer services. */
   readonly schema: number;
@@ -74,6 +79,8 @@ export interface Actor<F, M, R, O> {
   decodeMail(item: MailItem): DecodedMail<M>;
   /** Whether no more user mail fits in the state now; it then waits in the mailbox (K12). */
   full(fields: F): boolean;
+  /** Moves the older part of a state that has grown into segments, which the next commit then names (K12). */
+  seal(fields: F): Sealing<F> | undefined;
   /** Whether the state lists what this `work` mail answers. Timers are listed by the kernel. */
   expects(fields: F, answers: string): boolean;
   receive(fields: F, input: Input<M, R, O>, now: number): Decision<F, R>;

@@ -1,3 +1,5 @@
+import type { PublishEffect, RunEffect } from "./actor.js";
+
 /**
  * The one entry of a key: the kernel's fields and the actor's own (K1).
  *
@@ -19,25 +21,22 @@ export interface Lease {
   readonly until: number;
 }
 
-export interface ListedPublish {
+export interface ListedPublish extends PublishEffect {
   readonly kind: "publish";
   readonly id: string;
-  /** Sequence of the doorbell that stays un-acked until this is published; null: of a writer with a bell of its own (K9). */
+  /**
+   * Sequence of the doorbell that stays un-acked until this is published; null: there is none, for it comes from a
+   * writer with a bell of its own (K9), or its log is gone (K1).
+   */
   readonly bell: number | null;
-  readonly subject: string;
-  readonly body: Readonly<Record<string, unknown>>;
-  readonly trace?: string | undefined;
   /** A message to be published later, by the server (K10). */
   readonly schedule?: { readonly at: number; readonly target: string };
 }
 
-export interface ListedRun<R> {
+export interface ListedRun<R> extends RunEffect<R> {
   readonly kind: "run";
   readonly id: string;
-  readonly bell: number;
-  readonly ref: string;
-  readonly sideEffect: boolean;
-  readonly body: R;
+  readonly bell: number | null;
 }
 
 export type Listed<R> = ListedPublish | ListedRun<R>;
@@ -72,33 +71,30 @@ export interface Entry<F, R> {
   readonly fields: F;
 }
 
-export const runsOf = <R>(listed: readonly Listed<R>[]): ListedRun<R>[] => listed.filter((x) => x.kind === "run");
+/** An entry known to be stored at a revision, and those of its effects that are known to be published. */
+export interface Known<F, R> {
+  readonly entry: Entry<F, R>;
+  readonly revision: number;
+  readonly confirmed: ReadonlySet<string>;
+}
 
-export const publishesOf = <R>(listed: readonly Listed<R>[]): ListedPublish[] =>
-  listed.filter((x) => x.kind === "publish");
+type Listing<R> = Pick<Entry<unknown, R>, "outstanding">;
+
+export const runsOf = <R>({ outstanding }: Listing<R>): ListedRun<R>[] => outstanding.filter((x) => x.kind === "run");
+
+export const publishesOf = <R>({ outstanding }: Listing<R>): ListedPublish[] =>
+  outstanding.filter((x) => x.kind === "publish");
+
+export const NO_CURSORS: Cursors = { user: 0, control: 0, ops: 0, cut: 0 };
 
 export function newEntry<F, R>(schema: number, mailStream: string, fields: F): Entry<F, R> {
-  return {
-    schema,
-    cursors: { user: 0, control: 0, ops: 0, cut: 0 },
-    lease: null,
-    epoch: 0,
-    outstanding: [],
-    timers: [],
-    attempts: [],
-    mailStream,
-    fields,
-  };
+  const nothing = { outstanding: [], timers: [], attempts: [] };
+  return { schema, cursors: NO_CURSORS, lease: null, epoch: 0, ...nothing, mailStream, fields };
 }
 
 /** The log was recreated: its sequences count anew, so old cursors would eat new mail silently (K1). */
 export function onLog<F, R>(entry: Entry<F, R>, mailStream: string): Entry<F, R> {
   if (entry.mailStream === mailStream) return entry;
-  return {
-    ...entry,
-    mailStream,
-    cursors: { user: 0, control: 0, ops: 0, cut: 0 },
-    attempts: [],
-    outstanding: entry.outstanding.map((x) => (x.kind === "publish" ? { ...x, bell: null } : { ...x, bell: 0 })),
-  };
+  const outstanding = entry.outstanding.map((x) => ({ ...x, bell: null }));
+  return { ...entry, mailStream, cursors: NO_CURSORS, attempts: [], outstanding };
 }

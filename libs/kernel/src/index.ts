@@ -1,32 +1,8 @@
-export type {
-  Actor,
-  DecodedMail,
-  Decision,
-  Input,
-  Lane,
-  PublishEffect,
-  RunEffect,
-  RunNote,
-  TimerEffect,
-} from "./actor.js";
+export type { Actor, DecodedMail, Decision, Input, Lane } from "./actor.js";
+export type { PublishEffect, RunEffect, RunNote, Sealing, TimerEffect } from "./actor.js";
 export type { ArmedTimer, Attempt, Cursors, Entry, Lease, Listed, ListedPublish, ListedRun } from "./entry.js";
-export type {
-  Bell,
-  Clock,
-  KernelEvent,
-  LogOrigin,
-  MailItem,
-  MailOrigin,
-  MailPort,
-  OwnerPort,
-  Point,
-  Ports,
-  PublishPort,
-  RunContext,
-  RunPort,
-  StartedRun,
-  StatePort,
-  StoredEntry,
-  WriteOutcome,
-} from "./ports.js";
-export { Host, HOST_DEFAULTS, type HostBase, type HostOptions } from "./host.js";
+export { Host } from "./host.js";
+export { HOST_DEFAULTS, type HostBase, type HostOptions } from "./options.js";
+export type { Bell, LogOrigin, MailItem, MailOrigin, MailPort, OwnerPort, PublishPort } from "./ports.js";
+export type { Clock, KernelEvent, Point, Ports } from "./ports.js";
+export type { RunContext, RunPort, SegmentPort, StartedRun, StatePort, StoredEntry, WriteOutcome } from "./ports.js";

@@ -1,116 +1,165 @@
-import type { Actor } from "./actor.js";
-import type { Cursors } from "./entry.js";
-import type { Work } from "./fold.js";
-import type { LogOrigin, MailItem, MailPort } from "./ports.js";
+import type { Cursors, Entry } from "./entry.js";
+import type { Bell, LogOrigin, MailItem } from "./ports.js";
+import type { ActivationBase } from "./tenure.js";
+import { type MailWork, mailWork } from "./work.js";
 
 /**
- * The mailbox: the log of the `in` subject, and that of `ops`, as far as they are read and unhandled.
+ * The mail of one activation: what is read from the logs and unhandled, and the doorbells it holds.
  *
  * K2 A doorbell is no more than a hint to look; what is handled is read from the log, in order, so
  *    that a user message is never seen without the control mail before it. Control mail goes first.
- *    While the actor takes no more user mail, the log is scanned past it for control mail.
+ *    Every read begins at the cursor, so what is known is a prefix of what is there. While the actor
+ *    takes no more user mail, the log is scanned past it for control mail.
+ * K7 A bell is settled when its message is behind the cursor — for `work` and `self`, when what it
+ *    answers is off the state's list — and nothing it caused is outstanding. Then it is acked,
+ *    before that never. What is outstanding without a bell of its own keeps all of them, for one has to
+ *    ring again if this process dies. A cursor only grows, so an old entry may judge by it; what an old entry does
+ *    not list may be listed since, so an answer is judged only by an entry that was the newest at
+ *    some instant after its bell rang: one read through the leader, or one written by a commit.
  */
 const BATCH = 64;
+const LOGS: readonly LogOrigin[] = ["in", "ops"];
 
-type LogWork<M> = Extract<Work<M, never, never>, { kind: "mail" | "unreadable" }>;
-
-interface Log<M> {
-  readonly works: Map<number, LogWork<M>>;
-  /** First sequence written by a newer service: nothing from here on is handled by this one. */
-  barrier: number;
+interface Held<M> {
+  readonly bell: Bell;
+  readonly work: MailWork<M>;
+  /** Its place among all that rang here. */
+  readonly serial: number;
 }
 
 export class Mailbox<F, M, R, O> {
-  readonly #key: string;
-  readonly #actor: Actor<F, M, R, O>;
-  readonly #port: MailPort;
-  readonly #logs: Record<LogOrigin, Log<M>> = {
-    in: { works: new Map(), barrier: Infinity },
-    ops: { works: new Map(), barrier: Infinity },
-  };
+  readonly #base: ActivationBase<F, M, R, O>;
+  readonly #log = new Map<number, MailWork<M>>();
+  readonly #held = new Map<number, Held<M>>();
+  /** Serial of the newest bell. */
+  #rung = 0;
+  #seenTo = 0;
+  #judgedTo = 0;
 
-  constructor(key: string, actor: Actor<F, M, R, O>, port: MailPort) {
-    this.#key = key;
-    this.#actor = actor;
-    this.#port = port;
+  constructor(base: ActivationBase<F, M, R, O>) {
+    this.#base = base;
   }
 
-  /** Reads what is new. `from` is the sequence to start at; `past` scans on while batches are full. */
-  async read(origin: LogOrigin, from: number, past: boolean): Promise<void> {
+  ring(bell: Bell): void {
+    this.#held.set(bell.item.seq, { bell, work: this.#read(bell.item), serial: ++this.#rung });
+  }
+
+  /** All bells that have rung so far. */
+  get mark(): number {
+    return this.#rung;
+  }
+
+  get hasNew(): boolean {
+    return this.#rung > this.#seenTo;
+  }
+
+  /** Reads each log that has a bell of unread mail; what is not there then is not there yet. */
+  async look(cursors: Cursors, full: boolean): Promise<void> {
+    this.#seenTo = this.#rung;
+    const fromOf = { in: Math.min(cursors.user, cursors.control) + 1, ops: cursors.ops + 1 };
+    const unread = this.#unread(cursors, full);
+    const logs = LOGS.filter((origin) => unread.some(({ work }) => work.item.origin === origin));
+    await Promise.all(logs.map((origin) => this.#scan(origin, fromOf[origin], full)));
+  }
+
+  /** Has the next look read again what the last one did not find; whether there is any. */
+  retry(cursors: Cursors, full: boolean): boolean {
+    if (this.#unread(cursors, full).length === 0) return false;
+    this.#seenTo = 0;
+    return true;
+  }
+
+  /** Bells above the cursor whose mail is not known; user mail that the actor cannot take now stays where it is. */
+  #unread(cursors: Cursors, full: boolean): Held<M>[] {
+    return [...this.#held.values()].filter(({ work }) => {
+      const isWanted = work.lane !== null && !(full && work.lane === "user") && !isBehind(cursors, work);
+      return isWanted && !this.#log.has(work.bell) && this.newerThan(work.item) === undefined;
+    });
+  }
+
+  async #scan(origin: LogOrigin, from: number, past: boolean): Promise<void> {
     for (let next = from; ; ) {
-      const items = await this.#port.read(this.#key, origin, next, BATCH);
-      for (const item of items) this.#take(origin, item, past);
+      const items = await this.#base.ports.mail.read(this.#base.key, origin, next, BATCH);
+      for (const item of items) {
+        const work = this.#read(item);
+        const isTooMuch = past && work.lane === "user" && this.#log.size >= BATCH;
+        if (!isTooMuch) this.#log.set(item.seq, work);
+      }
       const last = items.at(-1);
       if (!past || items.length < BATCH || last === undefined) return;
       next = last.seq + 1;
     }
   }
 
-  #take(origin: LogOrigin, item: MailItem, controlOnly: boolean): void {
-    const log = this.#logs[origin];
-    if (item.seq >= log.barrier) return;
-    const read = this.#actor.decodeMail(item);
-    if (read.kind === "newer") {
-      log.barrier = item.seq;
-      return;
+  #read(item: MailItem): MailWork<M> {
+    return mailWork(item, this.#base.actor.decodeMail(item));
+  }
+
+  /** Version of mail by a newer service that is this item, or comes before it in its log: left to that service. */
+  newerThan({ origin, seq }: MailItem): number | undefined {
+    const known = [...this.#log.values(), ...[...this.#held.values()].map((held) => held.work)];
+    const newer = known.find((x) => x.read.kind === "newer" && x.item.origin === origin && x.item.seq <= seq);
+    return newer?.read.kind === "newer" ? newer.read.version : undefined;
+  }
+
+  /** Unhandled mail in the order it is to be handled: control, user, ops, answers. */
+  pending(entry: Entry<F, R>, full: boolean): MailWork<M>[] {
+    const log = [...this.#log.values()]
+      .filter((work) => !isBehind(entry.cursors, work) && this.newerThan(work.item) === undefined)
+      .sort((a, b) => a.item.seq - b.item.seq);
+    const of = (lane: MailWork<M>["lane"]) => log.filter((work) => work.lane === lane);
+    const answers = [...this.#held.values()].map(({ work }) => work).filter((work) => this.#isAwaited(entry, work));
+    return [...of("control"), ...(full ? [] : of("user")), ...of("ops"), ...answers];
+  }
+
+  /** `work` and `self` mail is handled from the delivery itself, while the entry waits for it. */
+  #isAwaited(entry: Entry<F, R>, { lane, read, bell, answers }: MailWork<M>): boolean {
+    if (lane !== null || read.kind === "newer") return false;
+    if (answers === undefined) return entry.outstanding.every((x) => x.bell !== bell);
+    return entry.timers.some((timer) => timer.id === answers) || this.#base.actor.expects(entry.fields, answers);
+  }
+
+  /** Whether some answer is off this entry's list, and the entry may be too old to tell. */
+  hasUnjudged(entry: Entry<F, R>): boolean {
+    return [...this.#held.values()].some(
+      ({ work, serial }) => work.answers !== undefined && serial > this.#judgedTo && !this.#isAwaited(entry, work),
+    );
+  }
+
+  /** Acks what is settled by this entry and forgets it; whether there was any. */
+  ackSettled(entry: Entry<F, R>, confirmed: ReadonlySet<string>): boolean {
+    const owed = entry.outstanding.filter((x) => x.kind === "run" || !confirmed.has(x.id)).map((x) => x.bell);
+    const isOwed = (bell: number) => owed.includes(bell) || owed.includes(null);
+    const settled = [...this.#held.values()].filter((x) => this.#isHandled(entry, x) && !isOwed(x.work.bell));
+    for (const { bell, work } of settled) {
+      bell.ack();
+      this.#held.delete(work.bell);
     }
-    const work = workOf(item, read);
-    if (controlOnly && laneOf(work) === "user" && log.works.size >= BATCH) return;
-    log.works.set(item.seq, work);
+    return settled.length > 0;
   }
 
-  /** Unhandled work in the order it is to be handled: control, user, ops. */
-  pending(cursors: Cursors, userBlocked: boolean): LogWork<M>[] {
-    const inbox = this.#unhandled("in", cursors);
-    const control = inbox.filter((work) => laneOf(work) !== "user");
-    const user = userBlocked ? [] : inbox.filter((work) => laneOf(work) === "user");
-    return [...control, ...user, ...this.#unhandled("ops", cursors)];
+  #isHandled(entry: Entry<F, R>, { work, serial }: Held<M>): boolean {
+    if (work.read.kind === "newer") return false;
+    if (work.lane !== null) return serial <= this.#seenTo && isBehind(entry.cursors, work);
+    return (work.answers === undefined || serial <= this.#judgedTo) && !this.#isAwaited(entry, work);
   }
 
-  #unhandled(origin: LogOrigin, cursors: Cursors): LogWork<M>[] {
-    return [...this.#logs[origin].works]
-      .filter(([seq, work]) => !isBehind(cursors, origin, laneOf(work), seq))
-      .sort(([a], [b]) => a - b)
-      .map(([, work]) => work);
+  /** Goes by an entry with these cursors, the newest at some instant after the bells up to `mark` had rung. */
+  follow(cursors: Cursors, mark: number): void {
+    this.#judgedTo = mark;
+    for (const [seq, work] of this.#log) if (isBehind(cursors, work)) this.#log.delete(seq);
   }
 
-  /** Forgets what a stored entry has behind it. */
-  prune(cursors: Cursors): void {
-    for (const origin of ["in", "ops"] as const) {
-      const { works } = this.#logs[origin];
-      for (const [seq, work] of works) if (isBehind(cursors, origin, laneOf(work), seq)) works.delete(seq);
-    }
+  wasRedelivered(seq: number): boolean {
+    return this.#held.get(seq)?.bell.redelivered ?? false;
   }
 
-  knows(origin: LogOrigin, seq: number): boolean {
-    return this.#logs[origin].works.has(seq) || seq >= this.#logs[origin].barrier;
-  }
-
-  /** Whether a newer service has to handle this one, or one before it. */
-  isBeyond(origin: LogOrigin, seq: number): boolean {
-    return seq >= this.#logs[origin].barrier;
+  /** The bells that are not acked. */
+  get bells(): readonly Bell[] {
+    return [...this.#held.values()].map((held) => held.bell);
   }
 }
 
-function workOf<M>(item: MailItem, read: ReturnType<Actor<unknown, M, unknown, unknown>["decodeMail"]>): LogWork<M> {
-  switch (read.kind) {
-    case "ok":
-      return { kind: "mail", item, mail: read.mail, lane: read.lane };
-    case "invalid":
-      return { kind: "unreadable", item, reason: read.reason };
-    case "answer":
-      return { kind: "unreadable", item, reason: `an answer does not come by way of "${item.origin}"` };
-    case "newer":
-      return { kind: "unreadable", item, reason: `schema version ${read.version}` };
-  }
-}
-
-/** Mail that cannot be read counts as user mail: it is passed over in order. */
-export function laneOf<M>(work: LogWork<M>): "user" | "control" {
-  return work.kind === "unreadable" || work.lane === "user" ? "user" : "control";
-}
-
-export function isBehind(cursors: Cursors, origin: LogOrigin, lane: "user" | "control", seq: number): boolean {
-  if (origin === "ops") return seq <= cursors.ops;
-  return seq <= (lane === "user" ? cursors.user : cursors.control);
+function isBehind<M>(cursors: Cursors, { lane, item }: MailWork<M>): boolean {
+  return lane !== null && item.seq <= cursors[lane];
 }

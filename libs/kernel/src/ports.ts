@@ -14,7 +14,9 @@ export interface StoredEntry {
 export type WriteOutcome =
   | { readonly kind: "stored"; readonly revision: number }
   /** The revision was not the newest. It may still be that this very write landed earlier (K4). */
-  | { readonly kind: "refused" };
+  | { readonly kind: "refused" }
+  /** More than the store takes in one piece: nothing was written, and trying again is no use (K12). */
+  | { readonly kind: "too-large" };
 
 export interface StatePort {
   /**
@@ -56,6 +58,12 @@ export interface Bell {
   ack(): void;
   nak(delayMs: number): void;
   working(): void;
+}
+
+/** Sealed pieces of long states: written once, named by what they hold (K12). */
+export interface SegmentPort {
+  /** Create-only; that it exists already is success. Rejects when the outcome is unknown. */
+  create(name: string, text: string): Promise<void>;
 }
 
 export interface PublishPort {
@@ -114,6 +122,7 @@ export type KernelEvent =
 export interface Ports<F, R, O> {
   readonly state: StatePort;
   readonly mail: MailPort;
+  readonly segments: SegmentPort;
   readonly publish: PublishPort;
   readonly owner: OwnerPort;
   readonly runs: RunPort<F, R, O>;

@@ -7,6 +7,8 @@ import type { Host } from "../src/host.js";
 /** A bug planted into a copy of the kernel, to show that the simulation would find it. */
 export interface Mutant {
   readonly name: string;
+  /** Only every so many seeds can show it; see `scriptOf`. */
+  readonly every?: number;
   readonly edits: readonly { readonly file: string; readonly from: string; readonly to: string }[];
 }
 

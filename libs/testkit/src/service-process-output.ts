@@ -22,7 +22,7 @@ export class ProcessOutput {
 
   add(line: string): void {
     this.lines.push(line);
-    for (const look of [...this.#waiting]) look();
+    for (const look of this.#waiting) look();
   }
 
   /** Where the output ends now: `waitFor` with it looks only at what comes later. */

@@ -91,7 +91,7 @@ export class ServiceProcess {
   /** Sends a signal, SIGKILL by default; with one that ends it, resolves when it is gone. */
   async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<ProcessEnd | undefined> {
     if (this.isRunning) this.#child?.kill(signal);
-    return NOT_ENDING.has(signal) ? undefined : await this.#ended;
+    return NOT_ENDING.has(signal) ? undefined : this.#ended;
   }
 
   /** Halts it, as a laptop's lid or a long stop of the virtual machine would. */

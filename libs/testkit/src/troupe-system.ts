@@ -23,6 +23,9 @@ export interface TroupeOptions {
   readonly env?: Readonly<Record<string, string>>;
 }
 
+/** How far each service had written. */
+export type LogMark = ReadonlyMap<ServiceProcess, number>;
+
 export interface TroupeSystem {
   readonly nats: NatsServer;
   /** `NATS_URL` as the services have it, login included. */
@@ -40,8 +43,9 @@ export interface TroupeSystem {
   addOrchestrator(env?: Readonly<Record<string, string>>): Promise<ServiceProcess>;
   /** Ends the NATS server, by default at once, and starts it again on its port and store. */
   restartNats(signal?: "SIGKILL" | "SIGTERM"): Promise<void>;
-  /** What all services wrote, for whoever has to find out why a test failed. */
-  logs(): string;
+  /** What all services wrote, all of it or since `logMark`, for whoever has to find out why a test failed. */
+  logs(since?: LogMark): string;
+  logMark(): LogMark;
   /** Ends everything and removes the data folder. Stopping twice is fine. */
   stop(): Promise<void>;
 }
@@ -113,7 +117,8 @@ async function assemble(options: TroupeOptions, parts: Parts): Promise<TroupeSys
       await nats.kill(signal);
       await nats.restart();
     },
-    logs: () => logsOf([...gateways, ...orchestrators]),
+    logs: (since) => logsOf([...gateways, ...orchestrators], since),
+    logMark: () => new Map([...gateways, ...orchestrators].map((service) => [service, service.output.mark])),
     stop: () => parts.stop(),
   };
 }
@@ -142,6 +147,8 @@ async function environment(
   };
 }
 
-function logsOf(services: readonly ServiceProcess[]): string {
-  return services.flatMap(({ name, output }) => output.lines.map((line) => `${name}: ${line}`)).join("\n");
+function logsOf(services: readonly ServiceProcess[], since: LogMark = new Map()): string {
+  return services
+    .flatMap((service) => service.output.lines.slice(since.get(service) ?? 0).map((line) => `${service.name}: ${line}`))
+    .join("\n");
 }

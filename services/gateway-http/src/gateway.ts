@@ -1,4 +1,4 @@
-import type { LiveSubscriber, MailSender, OutboxFeed, SessionReader } from "@troupe/jetstream";
+import type { LiveSubscriber, MailSender, OutboxFeed, SegmentStore, SessionReader } from "@troupe/jetstream";
 import type { MailPort } from "@troupe/kernel";
 import type { Logger } from "@troupe/platform";
 import type { GatewayMetrics } from "./gateway-metrics.js";
@@ -10,6 +10,8 @@ export interface Gateway {
   readonly log: Logger;
   readonly metrics: GatewayMetrics;
   readonly sessions: SessionReader;
+  /** Sealed pieces of long histories. */
+  readonly segments: SegmentStore;
   readonly mail: MailSender;
   /** MAIL, to look into: nothing is taken from it here. */
   readonly mailbox: MailPort;

@@ -104,7 +104,7 @@ export async function loadSession(
     generation: entry?.fields.generation ?? 0,
     messageCount: 0,
     lastConsolidated: 0,
-    log: { from: 0, tail: [] },
+    log: { segments: [], from: 0, tail: [] },
     turn: null,
     createdAt: now,
     updatedAt: now,

@@ -1,5 +1,6 @@
 import { formatSessionId, type LogMessage, type SessionEntry, sessionOfKey, type Turn } from "@troupe/contracts";
-import type { LoadedSession } from "./session-access.js";
+import { messagesBetween, type ReadSegment } from "@troupe/history";
+import type { LoadedSession, SessionRef } from "./session-access.js";
 
 /** Milliseconds since the epoch as ISO 8601, UTC, with milliseconds. */
 export function isoTime(at: number): string {
@@ -41,23 +42,23 @@ export function sessionListItem(key: string, entry: SessionEntry) {
 }
 
 /** `GET /v1/sessions/{s}/messages`: the log from an absolute index on; `next` is null at its end. */
-export function messagesView(
-  session: string,
+export async function messagesView(
+  session: SessionRef,
   { fields }: Pick<LoadedSession, "fields">,
-  range: { readonly from: number; readonly limit: number },
+  { range, read }: { readonly range: { readonly from: number; readonly limit: number }; readonly read: ReadSegment },
 ) {
-  const { from: first, tail } = fields.log;
-  const total = first + tail.length;
-  const from = Math.min(Math.max(range.from, first), total);
-  const part = tail.slice(from - first, from - first + range.limit);
-  const end = from + part.length;
+  const { log, generation } = fields;
+  const total = log.from + log.tail.length;
+  const from = Math.min(range.from, total);
+  const to = Math.min(from + range.limit, total);
+  const messages = await messagesBetween({ ...log, key: session.key, generation }, { from, to }, read);
   return {
-    session,
-    generation: fields.generation,
+    session: session.text,
+    generation,
     from,
-    next: end < total ? end : null,
+    next: to < total ? to : null,
     total,
-    messages: part.map((message, place) => messageView(message, from + place)),
+    messages: messages.map((message, place) => messageView(message, from + place)),
   };
 }
 

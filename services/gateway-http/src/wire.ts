@@ -9,6 +9,7 @@ import {
   mailSender,
   outboxFeed,
   provision,
+  segmentStore,
   sessionReader,
 } from "@troupe/jetstream";
 import { ensureToken, type ServiceContext, StartError } from "@troupe/platform";
@@ -105,6 +106,7 @@ export function createGateway({ log, metrics }: Context, bus: Bus): Gateway {
     log,
     metrics: gatewayMetrics(metrics),
     sessions,
+    segments: segmentStore(bus),
     mail,
     mailbox: mailPort(bus, "session"),
     outbox,

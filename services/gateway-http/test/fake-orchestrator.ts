@@ -52,7 +52,7 @@ const newFields = (): SessionFields => ({
   updatedAt: Date.now(),
   messageCount: 0,
   lastConsolidated: 0,
-  log: { from: 0, tail: [] },
+  log: { segments: [], from: 0, tail: [] },
   turn: null,
   queued: [],
   steered: [],

@@ -13,7 +13,7 @@ export function sessionEntry(fields: Partial<SessionFields> = {}): SessionEntry 
       updatedAt: 1_700_000_000_000,
       messageCount: 0,
       lastConsolidated: 0,
-      log: { from: 0, tail: [] },
+      log: { segments: [], from: 0, tail: [] },
       turn: null,
       queued: [],
       steered: [],

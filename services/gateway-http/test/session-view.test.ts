@@ -36,23 +36,31 @@ describe("sessionView", () => {
 });
 
 describe("messagesView", () => {
-  const log = { from: 10, tail: [said("a"), said("b"), said("c")] };
-  const view = (from: number, limit: number) => messagesView("http:a", sessionEntry({ log }), { from, limit });
+  const segments = [{ from: 0, to: 10, level: 0, tokens: 50, digest: "0".repeat(64) }];
+  const log = { segments, from: 10, tail: [said("a"), said("b"), said("c")] };
+  const sealed = Array.from({ length: 10 }, (_, i) => said(`sealed ${i}`));
+  const read = (key: string) =>
+    key.endsWith(`.0-10.${"0".repeat(64)}`)
+      ? Promise.resolve(JSON.stringify({ messages: sealed }))
+      : Promise.reject(new Error(`no segment ${key}`));
+  const view = (from: number, limit: number, shown = log) =>
+    messagesView(sessionRef("http:a"), sessionEntry({ log: shown }), { range: { from, limit }, read });
 
   it.each([
     [10, 2, [10, 11], 12],
     [12, 5, [12], null],
     [13, 5, [], null],
     [99, 5, [], null],
-    [0, 2, [10, 11], 12],
-  ])("from %i, at most %i: indexes %j, next %j", (from, limit, indexes, next) => {
-    const { messages, next: found, total } = view(from, limit);
+    [0, 2, [0, 1], 2],
+    [8, 4, [8, 9, 10, 11], 12],
+  ])("from %i, at most %i: indexes %j, next %j", async (from, limit, indexes, next) => {
+    const { messages, next: found, total } = await view(from, limit);
     expect(messages.map(({ index }) => index)).toEqual(indexes);
     expect(found).toBe(next);
     expect(total).toBe(13);
   });
 
-  it("shows tool calls only when there are some, and a call's result with its flags", () => {
+  it("shows tool calls only when there are some, and a call's result with its flags", async () => {
     const calls = [{ id: "c1", type: "function" as const, function: { name: "now", arguments: "{}" } }];
     const head = { turn: "t_1", at: 1_700_000_000_000 };
     const tail: LogMessage[] = [
@@ -60,7 +68,7 @@ describe("messagesView", () => {
       { ...head, role: "tool", tool_call_id: "c1", content: "12:00", isError: false, blob: null },
       { ...head, role: "assistant", content: "noon", tool_calls: [] },
     ];
-    const { messages } = messagesView("http:a", sessionEntry({ log: { from: 0, tail } }), { from: 0, limit: 9 });
+    const { messages } = await view(0, 9, { segments: [], from: 0, tail });
     const at = "2023-11-14T22:13:20.000Z";
     expect(messages).toEqual([
       { index: 0, turn: "t_1", at, role: "assistant", content: null, tool_calls: calls },
@@ -71,7 +79,7 @@ describe("messagesView", () => {
 });
 
 describe("finalInState", () => {
-  const log = { from: 4, tail: [said("the first"), said("the second")] };
+  const log = { segments: [], from: 4, tail: [said("the first"), said("the second")] };
 
   it("takes the text from the log when the state does not repeat it", () => {
     const found = finalInState(sessionEntry({ log, recent: [answered("t_1", { index: 5 })] }), "t_1");

@@ -1,8 +1,10 @@
-import type { ModelRequest, SessionFields, SessionKey } from "@troupe/contracts";
-import { type ContextSettings, modelRequest, summaryRequest } from "@troupe/context";
-import { estimateTokens, problemsOf } from "@troupe/history";
+import type { LogMessage, ModelRequest, SessionFields, SessionKey } from "@troupe/contracts";
+import { type ContextSettings, isEnough, type LoadedLog, modelRequest, summaryRequest } from "@troupe/context";
+import { estimateTokens, messagesBetween, newestMessages, problemsOf, type SealedLog } from "@troupe/history";
+import type { SegmentStore } from "@troupe/jetstream";
 import type { RunContext, RunPort, StartedRun } from "@troupe/kernel";
-import { delay } from "@troupe/platform";
+import { backoff, delay } from "@troupe/platform";
+import { cleanText } from "@troupe/reasoning";
 import type { SessionOutcome, SessionRun } from "@troupe/session";
 import { LiveAttempts } from "./model/live-attempts.js";
 import type { ModelRouter, RequestForm } from "./model/model-router.js";
@@ -14,6 +16,7 @@ import { ToolRunner, type ToolRunnerBase } from "./tool-runner.js";
 export interface RunnerBase extends ToolRunnerBase {
   readonly model: ModelRouter;
   readonly context: Omit<ContextSettings, "model">;
+  readonly segments: SegmentStore;
 }
 
 type InferRun = Extract<SessionRun, { kind: "infer" }>;
@@ -53,9 +56,11 @@ export class SessionRunner implements RunPort<SessionFields, SessionRun, Session
     return aborted.aborted ? never() : { kind: "passed" };
   }
 
-  async #summarise(to: number, { fields }: Context, aborted: AbortSignal): Promise<SessionOutcome> {
-    const { model, context, log } = this.#base;
-    const build = (form: RequestForm) => summaryRequest(fields, to, { ...context, model: form.model });
+  async #summarise(to: number, { key, fields }: Context, aborted: AbortSignal): Promise<SessionOutcome> {
+    const { model, context, log, segments } = this.#base;
+    const range = { from: fields.summary?.upTo ?? 0, to };
+    const messages = await messagesBetween(sealedLog(key, fields), range, segments.read);
+    const build = (form: RequestForm) => summaryRequest(fields, messages, { ...context, model: form.model });
     const outcome = await model.complete("consolidation", build, {
       signal: aborted,
       onText: () => undefined,
@@ -63,7 +68,7 @@ export class SessionRunner implements RunPort<SessionFields, SessionRun, Session
     });
     if (outcome.kind === "aborted") return never();
     if (outcome.kind === "failed") log.warn({ code: outcome.code }, `no summary could be made: ${outcome.detail}`);
-    return { kind: "summary", text: outcome.kind === "answer" ? outcome.text.trim() || null : null };
+    return { kind: "summary", text: outcome.kind === "answer" ? cleanText(outcome.text).visible.trim() || null : null };
   }
 
   async #infer(run: InferRun, { key, epoch, fields }: Context, aborted: AbortSignal): Promise<SessionOutcome> {
@@ -74,25 +79,47 @@ export class SessionRunner implements RunPort<SessionFields, SessionRun, Session
     if (run.attempt > 1) preview.announce();
     const limit = new TimeLimit(run.deadlineAt, aborted);
     const stopTimer = metrics.modelSeconds.startTimer();
-    const call = model.complete("answer", (form) => this.#request(fields, form), {
-      signal: limit.signal,
-      timeLeftMs: run.deadlineAt - Date.now(),
-      onText: (text) => preview.add(text),
-      onReset: (reason) => preview.reset(reason),
-      about: { turn },
-    });
-    const outcome = await call.finally(() => limit.close());
-    if (outcome.kind === "answer") preview.end();
-    stopTimer({ outcome: outcome.kind === "failed" ? outcome.code : outcome.kind });
-    if (outcome.kind === "aborted") return this.#whenAborted(aborted);
-    if (outcome.kind === "failed") log.error({ turn, code: outcome.code }, `model call failed: ${outcome.detail}`);
-    return { kind: "model", outcome };
+    try {
+      const loaded = await this.#load(key, fields, limit.signal);
+      const outcome = await model.complete("answer", (form) => this.#request(fields, loaded, form), {
+        signal: limit.signal,
+        timeLeftMs: run.deadlineAt - Date.now(),
+        onText: (text) => preview.add(text),
+        onReset: (reason) => preview.reset(reason),
+        about: { turn },
+      });
+      if (outcome.kind === "answer") preview.end();
+      stopTimer({ outcome: outcome.kind === "failed" ? outcome.code : outcome.kind });
+      if (outcome.kind === "aborted") return this.#whenAborted(aborted);
+      if (outcome.kind === "failed") log.error({ turn, code: outcome.code }, `model call failed: ${outcome.detail}`);
+      return { kind: "model", outcome };
+    } finally {
+      limit.close();
+    }
   }
 
-  #request(fields: SessionFields, { model, windowShare }: RequestForm): ModelRequest {
+  /** As much of the log as a model may be shown; older pieces are read only when they are. */
+  async #load(key: string, fields: SessionFields, signal: AbortSignal): Promise<LoadedLog> {
+    const { context, segments, log } = this.#base;
+    const enough = (messages: readonly LogMessage[], from: number) =>
+      isEnough(fields, { from, messages }, context.windowTokens);
+    const pauses = backoff({ minMs: 100, maxMs: 2_000 });
+    for (;;) {
+      try {
+        return await newestMessages(sealedLog(key, fields), enough, segments.read);
+      } catch (cause) {
+        // The server may be away for a moment; the turn's deadline ends the patience.
+        if (signal.aborted) throw cause;
+        log.warn({ key, err: cause }, "a part of the history cannot be read now, trying again");
+        await delay(pauses.next(), signal).catch(() => undefined);
+      }
+    }
+  }
+
+  #request(fields: SessionFields, loaded: LoadedLog, { model, windowShare }: RequestForm): ModelRequest {
     const { context, toolbox } = this.#base;
-    const windowTokens = windowShare === 1 ? context.windowTokens : sharedWindow(fields, context, windowShare);
-    const request = modelRequest(fields, { ...context, model, windowTokens }, toolbox.specs);
+    const windowTokens = windowShare === 1 ? context.windowTokens : sharedWindow(loaded, context, windowShare);
+    const request = modelRequest(fields, loaded, { ...context, model, windowTokens }, toolbox.specs);
     const problems = problemsOf(request.messages);
     if (problems.length > 0) throw new Error(`the history is not fit for a model: ${problems.join("; ")}`);
     return request;
@@ -110,12 +137,16 @@ export class SessionRunner implements RunPort<SessionFields, SessionRun, Session
 
 /** A share of what is shown usually: a conversation that does not fill the window would be no shorter in half of it. */
 function sharedWindow(
-  { log }: SessionFields,
+  { messages }: LoadedLog,
   { windowTokens }: Pick<ContextSettings, "windowTokens">,
   share: number,
 ): number {
-  const size = log.tail.reduce((sum, message) => sum + estimateTokens(message), 0);
+  const size = messages.reduce((sum, message) => sum + estimateTokens(message), 0);
   return Math.min(windowTokens, size) * share;
+}
+
+function sealedLog(key: string, { log, generation }: SessionFields): SealedLog {
+  return { ...log, key, generation };
 }
 
 /** Of a run that was aborted: its owner has forgotten it. Each its own, or what waits for it would pile up. */

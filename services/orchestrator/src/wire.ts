@@ -11,6 +11,7 @@ import {
   provision,
   publishPort,
   ringBells,
+  segmentStore,
   statePort,
 } from "@troupe/jetstream";
 import { Host, HOST_DEFAULTS } from "@troupe/kernel";
@@ -86,6 +87,7 @@ function createHost(
     context: { ...config.agent, windowTokens: WINDOW_TOKENS },
     toolbox,
     blobs: blobStore(bus),
+    segments: segmentStore(bus),
     voice: new TurnVoice(livePublisher(bus)),
     log,
     metrics: measured,
@@ -97,6 +99,7 @@ function createHost(
     ports: {
       state: statePort(bus),
       mail: mailPort(bus, "session"),
+      segments: segmentStore(bus),
       publish: publishPort(bus),
       owner: owners,
       runs,

@@ -1,5 +1,5 @@
 import { LiveEvent, type LogMessage, SessionFields, type SessionKey } from "@troupe/contracts";
-import { blobStore, livePublisher, liveSubscriber } from "@troupe/jetstream";
+import { blobStore, segmentStore, livePublisher, liveSubscriber } from "@troupe/jetstream";
 import { createLogger, createMetrics } from "@troupe/platform";
 import type { SessionOutcome } from "@troupe/session";
 import type { NatsServer } from "@troupe/testkit";
@@ -75,6 +75,7 @@ async function infer(answer: readonly string[], deadlineMs = 60_000): Promise<In
     context: { instructions: "Be kind.", language: "en", windowTokens: 60_000 },
     toolbox: new Toolbox([]),
     blobs: blobStore(bus),
+    segments: segmentStore(bus),
     voice,
     log: createLogger({ service: "test", level: "silent" }),
     metrics: orchestratorMetrics(createMetrics("test")),

@@ -17,8 +17,12 @@ export interface SegmentStore {
 const STREAM = bucketStream(BUCKET.segments);
 const EXISTS: readonly number[] = [10_071, 10_164];
 
+/** Segments kept in memory, in UTF-16 units: they never change, and the newest ones are read again and again. */
+const KEPT_LENGTH = 8 * 1024 * 1024;
+
 export function segmentStore(bus: Bus): SegmentStore {
   const wire = wireOf(bus);
+  const kept = new KeptTexts(KEPT_LENGTH);
   return {
     create: async (name, text) => {
       try {
@@ -29,11 +33,44 @@ export function segmentStore(bus: Bus): SegmentStore {
       }
     },
     read: async (name) => {
+      const known = kept.get(name);
+      if (known !== undefined) return known;
       const subject = entrySubject(BUCKET.segments, name);
       const found =
         (await readLast(wire, STREAM, subject)) ?? (await readFromLeader(wire, STREAM, { last_by_subj: subject }));
       if (found === null) throw new Error(`segment ${name} is named by a state and is not there`);
+      kept.set(name, found.text);
       return found.text;
     },
   };
+}
+
+/** The texts used last, up to a length in all. */
+class KeptTexts {
+  readonly #texts = new Map<string, string>();
+  readonly #most: number;
+  #length = 0;
+
+  constructor(most: number) {
+    this.#most = most;
+  }
+
+  get(name: string): string | undefined {
+    const text = this.#texts.get(name);
+    if (text === undefined) return undefined;
+    this.#texts.delete(name);
+    this.#texts.set(name, text);
+    return text;
+  }
+
+  set(name: string, text: string): void {
+    if (this.#texts.has(name)) return;
+    this.#texts.set(name, text);
+    this.#length += text.length;
+    for (const [oldest, { length }] of this.#texts) {
+      if (this.#length <= this.#most) return;
+      this.#texts.delete(oldest);
+      this.#length -= length;
+    }
+  }
 }

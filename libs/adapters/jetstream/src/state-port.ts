@@ -5,7 +5,7 @@ import { type Bus, wireOf } from "./bus.js";
 import { readFromLeader, readLast } from "./stored-message.js";
 import { publishOnce } from "./stored-publish.js";
 import { headersOf, type Wire } from "./wire.js";
-import { ApiError } from "./wire-error.js";
+import { ApiError, WireError } from "./wire-error.js";
 
 /**
  * Session state in the bucket `sessions`; a revision is a sequence of its stream.
@@ -52,6 +52,7 @@ async function writeEntry(wire: Wire, { key, text, revision }: Write): Promise<W
     return { kind: "stored", revision: stored.seq };
   } catch (cause) {
     if (cause instanceof ApiError && CONFLICTS.includes(cause.code)) return { kind: "refused" };
+    if (cause instanceof WireError && cause.kind === "too-large") return { kind: "too-large" };
     throw cause;
   }
 }

@@ -8,7 +8,7 @@ import {
   timerSubject,
 } from "@troupe/contracts";
 import type { Bell } from "@troupe/kernel";
-import type { PortWorld } from "../../../kernel/src/testing/port-laws-world.js";
+import type { PortWorld } from "@troupe/kernel/testing";
 import { bellNumber } from "../src/bell-number.js";
 import { wireOf } from "../src/bus.js";
 import { type Bus, mailPort, ownerPort, publishPort, ringBells, statePort } from "../src/index.js";

@@ -1,5 +1,4 @@
-import { PORT_LAWS } from "../../../kernel/src/testing/port-laws.js";
-import type { PortWorld } from "../../../kernel/src/testing/port-laws-world.js";
+import { PORT_LAWS, type PortWorld } from "@troupe/kernel/testing";
 import { afterAll, beforeAll, describe, test } from "vitest";
 import { jetStreamWorld } from "./jetstream-world.js";
 import { type NatsFixture, provisioned, startFixture } from "./nats-fixture.js";

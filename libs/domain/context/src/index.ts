@@ -1,1 +1,7 @@
-export { type ContextSettings, modelRequest, summaryRequest } from "./model-request.js";
+export {
+  type ContextSettings,
+  isEnough,
+  type LoadedLog,
+  modelRequest,
+  summaryRequest,
+} from "./model-request.js";

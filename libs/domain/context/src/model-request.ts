@@ -1,5 +1,5 @@
 import type { LogMessage, ModelMessage, ModelRequest, SessionFields, ToolSpec } from "@troupe/contracts";
-import { windowStart } from "@troupe/history";
+import { estimateTokens, repair, windowStart } from "@troupe/history";
 
 /** Who the agent is, and what it may be shown at most. */
 export interface ContextSettings {
@@ -10,40 +10,60 @@ export interface ContextSettings {
   readonly windowTokens: number;
 }
 
+/** The newest part of the log, as it was loaded, with the absolute index of its first message. */
+export interface LoadedLog {
+  readonly from: number;
+  readonly messages: readonly LogMessage[];
+}
+
+type Shown = Pick<SessionFields, "summary" | "turn">;
+
 /**
- * ContextStage: the model request for the next step of the running turn, from the state alone. What
- * does not fit the window is left out of the request, never out of the log; where a summary of it
- * was made, that is shown in its place. Honest failures told earlier are not shown to the model.
+ * ContextStage: the model request for the next step of the running turn. What does not fit the window
+ * is left out of the request, never out of the log; where a summary of it was made, that is shown in
+ * its place. Honest failures told earlier are not shown to the model.
  */
 export function modelRequest(
-  fields: SessionFields,
+  { summary, turn }: Shown,
+  { from, messages }: LoadedLog,
   settings: ContextSettings,
   tools: readonly ToolSpec[],
 ): ModelRequest {
-  const { log, summary, turn } = fields;
-  const window = windowStart(log.tail, settings.windowTokens);
-  const covered = summary === null || window === 0 ? 0 : summary.upTo - log.from;
-  const shown = log.tail.slice(Math.max(window, covered)).filter((message) => !isFailure(message));
+  const window = windowStart(messages, settings.windowTokens);
+  const isPartial = from + window > 0;
+  const covered = isPartial && summary !== null ? summary.upTo - from : 0;
+  const start = messages.findIndex((message, place) => place >= Math.max(window, covered) && message.role === "user");
+  const shown = repair(messages.slice(start < 0 ? window : start)).filter((message) => !isFailure(message));
   const system = [
     settings.instructions,
     `Answer in the language the person writes in; when in doubt, in "${settings.language}".`,
-    ...(covered > 0 && summary !== null ? [`The conversation so far, in short:\n${summary.text}`] : []),
+    ...(isPartial && summary !== null ? [`The conversation so far, in short:\n${summary.text}`] : []),
     ...(turn?.instructions === undefined ? [] : [turn.instructions]),
   ].join("\n\n");
   return { model: settings.model, messages: [{ role: "system", content: system }, ...shown.map(toModel)], tools };
 }
 
-/** The request for a summary of the log's messages before `to` (absolute), building on the present one. */
-export function summaryRequest(fields: SessionFields, to: number, settings: ContextSettings): ModelRequest {
-  const { log, summary } = fields;
-  const from = Math.max(0, (summary?.upTo ?? 0) - log.from);
-  const lines = log.tail.slice(from, to - log.from).flatMap(toLine);
+/** Whether so much of the log is loaded that more would not be shown. */
+export function isEnough({ summary }: Shown, { from, messages }: LoadedLog, windowTokens: number): boolean {
+  if (from <= (summary?.upTo ?? 0)) return true;
+  return (
+    messages.reduce((sum, message) => sum + estimateTokens(message), 0) >= windowTokens &&
+    windowStart(messages, windowTokens) > 0
+  );
+}
+
+/** The request for a summary of messages, building on the summary of what came before them. */
+export function summaryRequest(
+  { summary }: Pick<SessionFields, "summary">,
+  messages: readonly LogMessage[],
+  settings: Pick<ContextSettings, "model">,
+): ModelRequest {
   const before = summary === null ? [] : [`Summary up to here:\n${summary.text}`];
   return {
     model: settings.model,
     messages: [
       { role: "system", content: SUMMARISE },
-      { role: "user", content: [...before, "The conversation:", ...lines].join("\n\n") },
+      { role: "user", content: [...before, "The conversation:", ...messages.flatMap(toLine)].join("\n\n") },
     ],
     tools: [],
   };

@@ -1,4 +1,5 @@
 export { INTERRUPTED, repair } from "./repair.js";
-export { summaryRange } from "./summary-range.js";
+export { messagesBetween, newestMessages, type ReadSegment, type SealedLog } from "./sealed-log.js";
+export { summaryEnd } from "./summary-end.js";
 export { isJsonObject, problemsOf } from "./validate.js";
 export { estimateTextTokens, estimateTokens, windowStart } from "./window.js";

@@ -17,6 +17,7 @@ import type { Actor, DecodedMail, Input, Lane, MailItem, PublishEffect } from "@
 import { repair } from "@troupe/history";
 import { Draft } from "./draft.js";
 import { openCalls } from "./open-calls.js";
+import { seal } from "./seal.js";
 import type { SessionOutcome, SessionRun } from "./session-run.js";
 import { SUMMARISE, TurnFlow } from "./turn-flow.js";
 import type { TurnRules } from "./turn-rules.js";
@@ -40,6 +41,7 @@ export function sessionActor(key: SessionKey, rules: TurnRules): SessionActor {
       const waiting = [...queued, ...steered];
       return waiting.length >= MAX_WAITING || waiting.reduce((sum, x) => sum + x.text.length, 0) >= MAX_WAITING_LENGTH;
     },
+    seal: (fields) => seal(key, fields),
     expects: () => false,
     receive: (fields, input, now) => {
       const draft = new Draft(key, fields, now);
@@ -65,7 +67,7 @@ function emptyFields(generation: number, now: number): SessionFields {
     updatedAt: now,
     messageCount: 0,
     lastConsolidated: 0,
-    log: { from: 0, tail: [] },
+    log: { segments: [], from: 0, tail: [] },
     turn: null,
     queued: [],
     steered: [],

@@ -1,5 +1,5 @@
 import type { LogMessage, ModelOutcome, QueuedMessage, Turn } from "@troupe/contracts";
-import { INTERRUPTED, summaryRange } from "@troupe/history";
+import { INTERRUPTED, summaryEnd } from "@troupe/history";
 import { type Call, interpret } from "@troupe/inference";
 import { cleanText } from "@troupe/reasoning";
 import type { Ending } from "@troupe/response";
@@ -244,11 +244,10 @@ export class TurnFlow {
   /** Beside the turns: a summary is made of what will soon be too long to show. */
   #summariseIfLong(): void {
     const { log, summary, generation } = this.#draft.fields;
-    const covered = Math.max(0, (summary?.upTo ?? 0) - log.from);
-    const range = summaryRange(log.tail, covered, this.#rules.windowTokens);
-    if (range === null) return;
+    const to = summaryEnd(log, summary?.upTo ?? 0, this.#rules.windowTokens);
+    if (to === null) return;
     this.#draft.abort(SUMMARISE);
-    this.#draft.run(SUMMARISE, { kind: "summarise", generation, to: log.from + range.to });
+    this.#draft.run(SUMMARISE, { kind: "summarise", generation, to });
   }
 
   #onSummary(run: Extract<SessionRun, { kind: "summarise" }>, outcome: SessionOutcome): void {

@@ -42,7 +42,6 @@ export class SessionDriver {
   readonly published: OutboxMessage[] = [];
   at = 1_000;
   #seq = 0;
-  #cut = 0;
 
   constructor(rules: Partial<TurnRules> = {}) {
     this.actor = sessionActor(KEY, { ...RULES, ...rules });
@@ -58,7 +57,6 @@ export class SessionDriver {
   }
 
   control(kind: "cancel" | "reset" | "erase"): void {
-    this.#cut = this.#seq + 1;
     this.mail({ v: 1, id: `c${this.#seq}`, kind, principal: "owner" });
   }
 

@@ -19,7 +19,10 @@ export class Invariants {
   readonly #promised = new Map<string, string>();
   readonly #publishedIds = new Set<string>();
   readonly #startedRuns = new Set<string>();
+  /** All mail, in the order it came. */
   readonly #mail: StoredMail[] = [];
+  /** Mail that waited unhandled in a log that is no more. */
+  readonly #lost = new Set<StoredMail>();
 
   constructor(broker: MemoryBroker) {
     this.#broker = broker;
@@ -29,6 +32,19 @@ export class Invariants {
     this.#mail.push(item);
   }
 
+  /** The log is gone with all that waits in it. */
+  lost(waiting: readonly StoredMail[]): void {
+    for (const item of waiting) {
+      const entry = this.#entryOf(item.key);
+      if (item.origin !== "self" && !(entry && this.#isHandled(entry, item))) this.#lost.add(item);
+    }
+  }
+
+  #entryOf(key: string): SimEntry | undefined {
+    const stored = this.#broker.read(key);
+    return stored === null ? undefined : (JSON.parse(stored.text) as SimEntry);
+  }
+
   /** A write landed. */
   landed(before: string | undefined, after: string): void {
     const next = JSON.parse(after) as SimEntry;
@@ -36,7 +52,15 @@ export class Invariants {
     this.#ids(prev, next);
     this.#dropped(prev, next);
     this.#staleResults(prev, next);
-    this.#log(next.fields.log);
+    this.#log(this.#wholeLog(next));
+  }
+
+  /** K12: the sealed pieces that a state names are there, and with its tail they are the whole log. */
+  #wholeLog(entry: SimEntry): string[] {
+    const sealed = entry.fields.sealed.map(
+      (name) => this.#broker.segments.get(name) ?? breach("K12", `${name} is missing`),
+    );
+    return [...sealed.flatMap((text) => JSON.parse(text) as string[]), ...entry.fields.log];
   }
 
   #ids(prev: SimEntry | undefined, next: SimEntry): void {
@@ -52,7 +76,7 @@ export class Invariants {
   }
 
   #dropped(prev: SimEntry | undefined, next: SimEntry): void {
-    for (const effect of publishesOf(prev?.outstanding ?? [])) {
+    for (const effect of publishesOf(prev ?? { outstanding: [] })) {
       const kept = next.outstanding.some((x) => x.id === effect.id);
       if (!kept && !this.#publishedIds.has(effect.id))
         breach("K3", `effect ${effect.id} was dropped but never published`);
@@ -61,7 +85,10 @@ export class Invariants {
 
   /** A result counts only under the lease it was made under (K4); each result line ends with its epoch. */
   #staleResults(prev: SimEntry | undefined, next: SimEntry): void {
-    for (const line of next.fields.log.slice(prev?.fields.log.length ?? 0)) {
+    const known = prev === undefined ? [] : this.#wholeLog(prev);
+    const log = this.#wholeLog(next);
+    if (known.some((line, place) => log[place] !== line)) breach("K12", "the log lost what it had");
+    for (const line of log.slice(known.length)) {
       if (line.startsWith("result") && Number(line.split(" ")[3]) !== prev?.epoch) {
         breach("K4", `"${line}" was committed in epoch ${prev?.epoch}`);
       }
@@ -78,24 +105,24 @@ export class Invariants {
       if (seen.has(once)) breach("K4", `"${once}" happened twice`);
       seen.add(once);
     }
-    const seqOf = new Map(this.#mail.map((item) => [item.text, item.seq]));
+    const placeOf = new Map(this.#mail.map((item, place) => [item.text, place]));
     for (const lane of ["user", "control", "ops"]) {
       const seqs = log
         .filter((line) => line.startsWith("mail "))
         .map((line) => line.slice(5))
         .filter((text) => this.#laneOf(text) === lane);
-      const order = seqs.map((text) => seqOf.get(text) ?? 0);
+      const order = seqs.map((text) => placeOf.get(text) ?? 0);
       if (order.some((seq, i) => i > 0 && seq <= (order[i - 1] ?? 0)))
         breach("K2", `${lane} mail out of order: ${seqs.join(" ")}`);
     }
-    this.#cuts(log, seqOf);
+    this.#cuts(log, placeOf);
   }
 
-  #cuts(log: readonly string[], seqOf: ReadonlyMap<string, number>): void {
+  #cuts(log: readonly string[], placeOf: ReadonlyMap<string, number>): void {
     let cut = 0;
     for (const line of log) {
       const text = line.split(" ")[1] ?? "";
-      const seq = seqOf.get(text) ?? 0;
+      const seq = placeOf.get(text) ?? 0;
       if (line.startsWith("mail ") && (text.startsWith("c") || text.startsWith("r"))) cut = Math.max(cut, seq);
       if (line.startsWith("result") && seq < cut) breach("K2", `"${line}" came after a cut with a later sequence`);
     }
@@ -121,8 +148,7 @@ export class Invariants {
 
   /** A bell left the queue. */
   acked(item: StoredMail): void {
-    const stored = this.#broker.read(item.key);
-    const entry = stored === null ? undefined : (JSON.parse(stored.text) as SimEntry);
+    const entry = this.#entryOf(item.key);
     if (entry === undefined || !this.#isHandled(entry, item))
       return breach("K7", `bell ${item.seq} (${item.text}) was acked before its mail was handled`);
     for (const effect of entry.outstanding) {
@@ -135,27 +161,27 @@ export class Invariants {
 
   #isHandled(entry: SimEntry, item: StoredMail): boolean {
     const { cursors, timers } = entry;
+    if (item.origin !== "self" && item.log !== entry.mailStream) return false;
     if (item.origin === "ops") return item.seq <= cursors.ops;
     if (item.origin === "self") return timers.every((timer) => timer.id !== item.text);
     return item.seq <= (this.#laneOf(item.text) === "control" ? cursors.control : cursors.user);
   }
 
   /** All is quiet: nothing may be left over, and every user mail has exactly one final. */
-  settled(keys: readonly string[]): void {
+  settled(keys: readonly string[], faults: number): void {
     for (const key of keys) {
-      const stored = this.#broker.read(key);
-      if (stored === null) continue;
-      const entry = JSON.parse(stored.text) as SimEntry;
-      if (runsOf(entry.outstanding).length > 0) breach("K6", "runs are left over");
-      for (const effect of publishesOf(entry.outstanding)) {
+      const entry = this.#entryOf(key);
+      if (entry === undefined) continue;
+      if (runsOf(entry).length > 0) breach("K6", "runs are left over");
+      for (const effect of publishesOf(entry)) {
         if (!this.#publishedIds.has(effect.id)) breach("K3", `effect ${effect.id} is listed and was never published`);
       }
       if (entry.fields.active !== null || entry.fields.queued.length > 0) breach("K7", "a turn was left unfinished");
     }
-    for (const item of this.#mail) this.#answered(item);
+    for (const item of this.#mail) this.#answered(item, faults);
   }
 
-  #answered(item: StoredMail): void {
+  #answered(item: StoredMail, faults: number): void {
     if (item.origin === "self" || /^[crd]/.test(item.text)) return;
     const isDead = item.text.startsWith("y");
     const answers = this.#broker.published.filter(
@@ -163,9 +189,13 @@ export class Invariants {
     );
     // A copy under the same id, after the duplicate window, is for the delivery ledger to drop.
     const copies = new Set(answers.map((x) => x.id)).size;
+    if (copies === 0 && this.#lost.has(item)) return;
     if (copies !== 1) breach("K9", `${item.text} has ${copies} ${isDead ? "dead letters" : "finals"}`);
-    const how = item.text.startsWith("x") ? "error" : undefined;
-    if (how !== undefined && answers[0]?.body["how"] !== how)
-      breach("K11", `${item.text} ended as ${String(answers[0]?.body["how"])}`);
+    // A run whose runner fails ends in an error, and so may mail whose processes die of something else.
+    const how = answers[0]?.body["how"];
+    const isPoison = /^[xz]/.test(item.text);
+    const isSuspect = isPoison || item.text.startsWith("w") || faults > 0;
+    if ((isPoison && how === "answer") || (how === "error" && !isSuspect))
+      breach("K11", `${item.text} ended as ${String(how)}`);
   }
 }

@@ -140,14 +140,16 @@ export const MAIL_LAWS: readonly PortLaw[] = [
     },
   },
   {
-    title: "K7 a bell that is naked rings again, marked as redelivered",
+    title: "K7 a bell that is naked rings again at once, marked as redelivered",
     run: async (world) => {
       const key = world.keyOf("mail-again");
       const seq = await world.putMail(key, "in", "again");
       const first = await world.ring(seq);
       check(!first.redelivered, "a first delivery is no redelivery");
+      const nakedAt = world.now();
       first.nak(0);
       const second = await world.ring(seq);
+      check(world.now() - nakedAt < 3_000, "a nak without a delay must ring again at once");
       check(second !== first && second.redelivered, "the second delivery must be marked");
       second.ack();
       await world.until(gone(world, seq));

@@ -4,7 +4,7 @@ import type { PortLaw, PortWorld } from "./port-laws-world.js";
 /** Writes and gives the revision; throws when the write is refused. */
 async function stored(world: PortWorld, key: string, text: string, revision: number): Promise<number> {
   const outcome = await world.state.write(key, text, revision);
-  if (outcome.kind === "refused") throw new Error(`a write on the newest revision ${revision} was refused`);
+  if (outcome.kind !== "stored") throw new Error(`a write on the newest revision ${revision} was ${outcome.kind}`);
   return outcome.revision;
 }
 

@@ -7,14 +7,17 @@ import type { MailItem } from "../ports.js";
  *
  * Mail is text: `u` answered by one run, `v` by two runs in a row, `t` armed with a timer and
  * answered when it fires, `s` like `u` with a side effect, `c` cancel, `r` reset, `d` other control
- * mail, `x` throws, `y` cannot be read. A number behind it names the mail.
+ * mail, `x` throws, `y` cannot be read, `z` ends its process, `w` like `u` but throws when it is
+ * resumed, `h` like `u` but never ends by itself. A number behind it names the mail.
  */
 export interface SimFields {
   readonly log: readonly string[];
+  /** Names of sealed pieces of the log, oldest first (K12). */
+  readonly sealed: readonly string[];
   readonly active: string | null;
   readonly queued: readonly string[];
-  /** Raised by the third writer (K9). */
-  readonly third: number;
+  /** Which third writers have written (K9). */
+  readonly third: readonly string[];
 }
 
 export interface SimRun {
@@ -31,22 +34,39 @@ type SimInput = Input<string, SimRun, SimOutcome>;
 type SimDecision = Decision<SimFields, SimRun>;
 
 const QUEUE_LIMIT = 2;
+/** Lines of the log beyond which the older ones are sealed. */
+const SEAL_ABOVE = 4;
 
 const LANES: Readonly<Record<string, Lane>> = { c: "cut", r: "cut", d: "control" };
 
-export const simActor: Actor<SimFields, string, SimRun, SimOutcome> = {
+/** `die` ends the process that the actor lives in. */
+export function simActor(die: () => void = () => undefined): Actor<SimFields, string, SimRun, SimOutcome> {
+  const receive = (fields: SimFields, input: SimInput): SimDecision => {
+    if (input.kind === "mail" && input.mail.startsWith("z")) die();
+    return decide(fields, input);
+  };
+  return { ...ACTOR, receive };
+}
+
+const ACTOR: Actor<SimFields, string, SimRun, SimOutcome> = {
   schema: 1,
-  initial: () => ({ log: [], active: null, queued: [], third: 0 }),
+  initial: () => ({ log: [], sealed: [], active: null, queued: [], third: [] }),
   decodeFields: (value) => value as SimFields,
   decodeMail: (item): DecodedMail<string> => {
     if (item.origin === "self") return { kind: "answer", mail: item.text, answers: item.text };
     if (item.text.startsWith("y")) return { kind: "invalid", reason: "unreadable" };
     return { kind: "ok", mail: item.text, lane: LANES[item.text.charAt(0)] ?? "user" };
   },
+  seal: ({ log, ...fields }) => {
+    if (log.length <= SEAL_ABOVE) return undefined;
+    const [text, rest] = [JSON.stringify(log.slice(0, SEAL_ABOVE)), log.slice(SEAL_ABOVE)];
+    const name = `segment of ${text}`;
+    return { fields: { ...fields, log: rest, sealed: [...fields.sealed, name] }, segments: [{ name, text }] };
+  },
   full: (fields) => fields.queued.length >= QUEUE_LIMIT,
   expects: () => false,
-  receive: (fields, input) => decide(fields, input),
-  onPoison: (fields, input) => giveUp(fields, input),
+  receive: decide,
+  onPoison: giveUp,
   deadLetter: (item: MailItem, reason) => ({ subject: "dead", body: { mail: item.text, reason } }),
   timerSubject: (timer) => `timer.k.${timer}`,
   selfSubject: () => "mail.k.self",
@@ -60,6 +80,7 @@ function decide(fields: SimFields, input: SimInput): SimDecision {
     case "result":
       return onResult(fields, input.run.body, input.outcome);
     case "resumed":
+      if (input.runs.some((run) => run.body.mail.startsWith("w"))) throw new Error("cannot be resumed");
       return {
         fields: logged(fields, ...input.runs.map((run) => `resumed ${run.body.mail}`)),
         run: input.runs.map((run) => runOf(run.body.mail, run.body.step)),

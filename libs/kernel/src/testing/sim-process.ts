@@ -10,14 +10,17 @@ export class SimProcess {
   /** Step until which nothing of it goes on: a zombie that does not know. */
   pausedUntil = 0;
   host!: Host<SimFields, string, SimRun, SimOutcome>;
+  /** How far its wall clock is off: no two need agree. */
+  clockOffset: number;
   readonly id: string;
   readonly name: string;
   readonly incarnation: number;
   readonly #world: Simulation;
   #timers: { readonly at: number; readonly callback: () => void }[] = [];
 
-  constructor(id: string, name: string, incarnation: number, world: Simulation) {
-    this.id = id;
+  constructor(name: string, incarnation: number, world: Simulation) {
+    this.id = `${name}.${incarnation}`;
+    this.clockOffset = world.random.chance(0.5) ? 0 : world.random.below(4_000) - 2_000;
     this.name = name;
     this.incarnation = incarnation;
     this.#world = world;
@@ -35,7 +38,7 @@ export class SimProcess {
 
   #clock(): Clock {
     return {
-      now: () => this.#world.now,
+      now: () => this.#world.now + this.clockOffset,
       monotonic: () => this.#world.now,
       after: (ms, callback) => {
         const timer = { at: this.#world.now + ms, callback };
@@ -55,9 +58,11 @@ export class SimProcess {
       observe: () => undefined,
       state: {
         read: (key, from) =>
-          world.call(this, `read ${from}`, false, () => broker.read(key, from === "any" && world.isStale() ? 1 : 0)),
+          world.network.call(this, `read ${from}`, false, () =>
+            broker.read(key, from === "any" && world.isStale() ? 1 : 0),
+          ),
         write: (key, text, revision) =>
-          world.call(this, `write on ${revision}`, true, () => {
+          world.network.call(this, `write on ${revision}`, true, () => {
             const before = broker.read(key)?.text;
             const outcome = broker.write(key, text, revision);
             if (outcome.kind === "stored") invariants.landed(before, text);
@@ -65,17 +70,21 @@ export class SimProcess {
           }),
       },
       mail: {
-        identity: () => Promise.resolve("mail-1"),
+        identity: () => Promise.resolve(broker.log),
         read: (key, origin, from, limit) =>
-          world.call(this, `mail ${origin} from ${from}`, false, () => {
+          world.network.call(this, `mail ${origin} from ${from}`, false, () => {
             const upTo = world.isStale() ? world.random.below(broker.lastSeq + 1) : Infinity;
             return broker.readMail(key, origin, { from, limit, upTo });
           }),
-        waiting: (seq) => world.call(this, `waiting ${seq}`, false, () => broker.waiting(seq)),
+        waiting: (seq) => world.network.call(this, `waiting ${seq}`, false, () => broker.waiting(seq)),
+      },
+      segments: {
+        create: (name, text) =>
+          world.network.call(this, `segment ${name}`, true, () => void broker.segments.set(name, text)),
       },
       publish: {
         publish: (effect) =>
-          world.call(this, `publish ${effect.id} ${effect.subject}`, true, () => {
+          world.network.call(this, `publish ${effect.id} ${effect.subject}`, true, () => {
             const outcome = broker.publish(effect);
             invariants.published(effect);
             return outcome;
@@ -89,10 +98,13 @@ export class SimProcess {
     const world = this.#world;
     world.trace.push(`${this.id} starts ${runId} ${run.mail}`);
     const label = `run ${runId}`;
-    world.invariants.runStarted(runId);
+    world.network.watch(() => world.invariants.runStarted(runId));
     return {
-      outcome: world.call(this, label, false, () => ({ mail: run.mail, epoch })),
-      abort: () => world.cancel((x) => x.process === this && x.label === label),
+      // A run of `h` goes on until it is aborted.
+      outcome: run.mail.startsWith("h")
+        ? new Promise<SimOutcome>(() => undefined)
+        : world.network.call(this, label, false, () => ({ mail: run.mail, epoch })),
+      abort: () => world.network.cancel((x) => x.caller === this && x.label === label),
     };
   }
 }

@@ -14,7 +14,7 @@ export async function thirdWriter(process: SimProcess, key: string): Promise<voi
       if (stored === null) return;
       const entry = JSON.parse(stored.text) as Entry<SimFields, SimRun>;
       const mine = entry.outstanding.find((x) => x.kind === "publish" && x.body["third"] === process.name);
-      const isDone = entry.fields.log.includes(`third ${process.name}`);
+      const isDone = entry.fields.third.includes(process.name);
       if (isDone && mine === undefined) return;
       if (mine?.kind === "publish") {
         await publish.publish(mine);
@@ -25,8 +25,7 @@ export async function thirdWriter(process: SimProcess, key: string): Promise<voi
         const effect = { kind: "publish", id, bell: null, subject: "item", body: { third: process.name, id } } as const;
         const fields = {
           ...entry.fields,
-          third: entry.fields.third + 1,
-          log: [...entry.fields.log, `third ${process.name}`],
+          third: [...entry.fields.third, process.name],
         };
         await state.write(
           key,

@@ -85,7 +85,8 @@ export function addMessageRoutes(app: FastifyInstance, gateway: Gateway): void {
   app.get<SessionPath>("/v1/sessions/:session/messages", async (request) => {
     const session = sessionRef(request.params.session);
     const range = readFields(RangeQuery, request.query);
-    return messagesView(session.text, await loadSession(gateway, session), range);
+    const loaded = await loadSession(gateway, session);
+    return messagesView(session, loaded, { range, read: gateway.segments.read });
   });
 }
 

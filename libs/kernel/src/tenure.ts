@@ -1,0 +1,171 @@
+import type { Actor } from "./actor.js";
+import { type Entry, newEntry, runsOf } from "./entry.js";
+import type { HostBase } from "./options.js";
+import type { Bell, StoredEntry } from "./ports.js";
+
+/**
+ * The entry as one activation knows it, and the lease it holds on it.
+ *
+ * K1 Every write is a compare-and-set on the revision that the entry was read at.
+ * K4 After a write whose outcome is unknown the leader's entry is where everything starts over;
+ *    revisions older than one seen are ignored.
+ * K5 The first commit takes the lease, every commit renews it, the last releases it. Others go by the
+ *    wall clock in it, its owner by a deadline on the monotonic clock.
+ */
+export interface ActivationBase<F, M, R, O> extends HostBase<F, M, R, O> {
+  readonly key: string;
+  readonly owner: string;
+  readonly actor: Actor<F, M, R, O>;
+  /** Whether a lease may be treated as gone although its time is not up. */
+  readonly isDead: (holder: Holder) => boolean;
+  /** Gives a bell to the one that holds the lease. */
+  readonly offer: (holder: Holder, bell: Bell) => void;
+}
+
+export interface Holder {
+  readonly owner: string;
+  readonly epoch: number;
+}
+
+/** This activation may not go on: the bells are for the holder, or ring again anywhere after the delay. */
+export class Fenced extends Error {
+  override readonly name = "Fenced";
+  readonly delayMs: number;
+  readonly holder: Holder | undefined;
+
+  constructor(delayMs: number, holder?: Holder) {
+    super(holder ? `held by ${holder.owner}` : "not this activation's any more");
+    this.delayMs = delayMs;
+    this.holder = holder;
+  }
+}
+
+/** The entry would be more than the store takes: it stays as it was (K12). */
+export class TooLarge extends Error {
+  override readonly name = "TooLarge";
+}
+
+/** How long what only a newer service can handle is left alone. */
+export const NEWER_DELAY_MS = 5_000;
+const LONGEST_RETRY_MS = 1_000;
+
+export class Tenure<F, M, R, O> {
+  entry!: Entry<F, R>;
+  revision = 0;
+  /** Whether the entry's lease is this activation's. */
+  isHeld = false;
+  readonly #base: ActivationBase<F, M, R, O>;
+  /** Monotonic instant after which the lease no longer surely holds (K5). */
+  #endsAt = 0;
+
+  constructor(base: ActivationBase<F, M, R, O>) {
+    this.#base = base;
+  }
+
+  /** Goes on from an entry known to be stored; fenced by somebody else's live lease. */
+  adopt(entry: Entry<F, R>, revision: number): void {
+    const { owner, isDead, options, ports } = this.#base;
+    const { lease, epoch } = entry;
+    const leftMs = (lease?.until ?? 0) - ports.clock.now();
+    this.entry = entry;
+    this.revision = revision;
+    this.isHeld = lease?.owner === owner;
+    // Capped: of all clocks only the monotonic one does not jump.
+    this.#endsAt = ports.clock.monotonic() + Math.min(leftMs, options.leaseMs);
+    if (lease === null || this.isHeld || leftMs <= 0) return;
+    const holder = { owner: lease.owner, epoch };
+    if (!isDead(holder)) throw new Fenced(0, holder);
+  }
+
+  decode(stored: StoredEntry | null, log: string): Entry<F, R> {
+    const { key, actor, ports } = this.#base;
+    if (stored === null) return newEntry(actor.schema, log, actor.initial(ports.clock.now()));
+    const raw = JSON.parse(stored.text) as Entry<unknown, R>;
+    if (raw.schema > actor.schema) {
+      ports.observe({ kind: "newer", key, what: "state", version: raw.schema });
+      throw new Fenced(NEWER_DELAY_MS);
+    }
+    return { ...raw, fields: actor.decodeFields(raw.fields, raw.schema) };
+  }
+
+  /**
+   * K12: stores the older part of a state that has grown, and goes on from one that names it; that is
+   * true when the next commit has landed, and forgotten when it is refused.
+   */
+  async seal(): Promise<void> {
+    const { key, actor, ports } = this.#base;
+    const sealing = actor.seal(this.entry.fields);
+    if (!sealing) return;
+    try {
+      for (const { name, text } of sealing.segments) await ports.segments.create(name, text);
+      this.entry = { ...this.entry, fields: sealing.fields };
+    } catch (cause) {
+      ports.observe({ kind: "trouble", key, what: "sealing", cause });
+    }
+  }
+
+  get isOver(): boolean {
+    return this.isHeld && this.#base.ports.clock.monotonic() >= this.#endsAt;
+  }
+
+  /** Milliseconds until the lease has to be renewed; Infinity when none is held. */
+  get renewInMs(): number {
+    const { options, ports } = this.#base;
+    const renewAt = this.#endsAt - options.leaseMs + options.renewMs;
+    return this.isHeld ? renewAt - ports.clock.monotonic() : Infinity;
+  }
+
+  /** One commit. Afterwards the entry known is the one written, or else the leader's. */
+  async write(folded: Entry<F, R>, keepLease: boolean): Promise<void> {
+    const { key, owner, options, ports } = this.#base;
+    const lease = keepLease ? { owner, until: ports.clock.now() + options.leaseMs } : null;
+    const runs = this.isHeld ? 0 : runsOf(this.entry).length;
+    const next = { ...folded, epoch: folded.epoch + (this.isHeld ? 0 : 1), lease };
+    try {
+      const outcome = await ports.state.write(key, JSON.stringify(next), this.revision);
+      if (outcome.kind === "stored") {
+        this.adopt(next, outcome.revision);
+        ports.observe({ kind: "point", point: "committed", key });
+        if (runs > 0) ports.observe({ kind: "takeover", key, epoch: next.epoch, runs });
+        return;
+      }
+      if (outcome.kind === "too-large") throw new TooLarge("the state would be larger than the server takes");
+      ports.observe({ kind: "refused", key, revision: this.revision });
+    } catch (cause) {
+      if (cause instanceof TooLarge) throw cause;
+      ports.observe({ kind: "trouble", key, what: "commit", cause });
+    }
+    await this.refresh();
+  }
+
+  /** Starts over from the leader's entry; fenced when the lease is gone by it, or may be, or when the log is another. */
+  async refresh(): Promise<void> {
+    const { epoch, mailStream } = this.entry;
+    const stored = await this.#readLeader();
+    const entry = this.decode(stored, mailStream);
+    const isMine = entry.lease?.owner === this.#base.owner && entry.epoch === epoch;
+    if (this.isHeld && !isMine) throw this.lost();
+    if (entry.mailStream !== mailStream) throw new Fenced(0);
+    this.adopt(entry, stored?.revision ?? 0);
+  }
+
+  async #readLeader(): Promise<StoredEntry | null> {
+    const { key, ports } = this.#base;
+    for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, LONGEST_RETRY_MS)) {
+      try {
+        const stored = await ports.state.read(key, "leader");
+        if ((stored?.revision ?? 0) >= this.revision) return stored;
+      } catch (cause) {
+        ports.observe({ kind: "trouble", key, what: "read", cause });
+      }
+      if (this.isOver) throw this.lost();
+      await new Promise<void>((resolve) => ports.clock.after(pauseMs, resolve));
+    }
+  }
+
+  /** Nothing more is started, published or acked here (K5, K7). */
+  lost(): Fenced {
+    this.#base.ports.observe({ kind: "lost", key: this.#base.key });
+    return new Fenced(0);
+  }
+}

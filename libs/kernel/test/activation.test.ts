@@ -1,0 +1,95 @@
+import { expect, test } from "vitest";
+import { simActor } from "../src/testing/index.js";
+import { ActorRun } from "./actor-run.js";
+
+const actor = simActor();
+const answering = {
+  start: ({ mail }: { mail: string }, { epoch }: { epoch: number }) => ({
+    outcome: Promise.resolve({ mail, epoch }),
+    abort: () => undefined,
+  }),
+};
+
+test("a plain turn costs one look at state and mailbox, two commits and its publishes; the next not even the state", async () => {
+  const run = new ActorRun(actor, answering);
+  await run.ring(await run.ports.putMail("k", "in", "u1"));
+  expect(run.calls).toEqual(["state read", "mail read", "commit", "publish", "commit", "publish"]);
+  run.calls.length = 0;
+  await run.ring(await run.ports.putMail("k", "in", "u2"));
+  expect(run.calls).toEqual(["mail read", "commit", "publish", "commit", "publish"]);
+});
+
+test("mail of a newer schema is left to newer services, with all that comes after it, and reported once", async () => {
+  const decodeMail: typeof actor.decodeMail = (item) =>
+    item.text === "new" ? { kind: "newer", version: 7 } : actor.decodeMail(item);
+  const run = new ActorRun({ ...actor, decodeMail }, answering);
+  const before = await run.ports.putMail("k", "in", "u1");
+  const newer = await run.ports.putMail("k", "in", "new");
+  const behind = await run.ports.putMail("k", "in", "u3");
+  expect(await run.ring(before)).toEqual(["ack"]);
+  expect(await run.ring(behind)).toEqual(["nak 5000"]);
+  expect(await run.ports.mail.waiting(newer)).toBe(true);
+  expect(run.ports.broker.published.filter((x) => x.subject === "final").map((x) => x.body["mail"])).toEqual(["u1"]);
+  expect(run.events.filter((event) => event.kind === "newer")).toEqual([
+    { kind: "newer", key: "k", what: "mail", version: 7 },
+  ]);
+});
+
+test("an answer of a newer schema is left to newer services", async () => {
+  const run = new ActorRun({ ...actor, decodeMail: () => ({ kind: "newer", version: 3 }) }, answering);
+  expect(await run.ring(await run.ports.putMail("k", "work", "result"))).toEqual(["nak 5000"]);
+  expect(run.events).toContainEqual({ kind: "newer", key: "k", what: "mail", version: 3 });
+});
+
+test("state of a newer schema is left alone", async () => {
+  const run = new ActorRun(actor, answering);
+  await run.ring(await run.ports.putMail("k", "in", "u1"));
+  const stored = run.ports.broker.read("k");
+  if (stored === null) throw new Error("nothing was stored");
+  const raised = stored.text.replace('"schema":1', '"schema":2');
+  run.ports.broker.write("k", raised, stored.revision);
+  // The kept entry is found out to be old by the commit, and the leader's to be newer.
+  expect(await run.ring(await run.ports.putMail("k", "in", "u2"))).toEqual(["nak 5000"]);
+  expect(run.ports.broker.read("k")?.text).toBe(raised);
+  expect(run.events).toContainEqual({ kind: "newer", key: "k", what: "state", version: 2 });
+});
+
+test("mail that comes from an origin it is not accepted from becomes one dead letter", async () => {
+  const run = new ActorRun(actor, answering);
+  expect(await run.ring(await run.ports.putMail("k", "work", "u1"))).toEqual(["ack"]);
+  expect(run.ports.broker.published.map((x) => [x.subject, x.body["reason"]])).toEqual([
+    ["dead", 'not accepted from "work"'],
+  ]);
+});
+
+test("a takeover is reported with its epoch and the number of its runs", async () => {
+  const hanging = { start: () => ({ outcome: new Promise<never>(() => undefined), abort: () => undefined }) };
+  const first = new ActorRun(actor, hanging);
+  const seq = await first.ports.putMail("k", "in", "u1");
+  first.host.ring(await first.ports.ring(seq));
+  await first.ports.until(async () => first.ports.broker.read("k") !== null);
+  const entry = JSON.parse(first.ports.broker.read("k")?.text ?? "") as { lease: object };
+  const second = new ActorRun(actor, answering);
+  second.ports.broker.write("k", JSON.stringify({ ...entry, lease: { owner: "gone-1", until: 0 } }), 0);
+  await second.ring(await second.ports.putMail("k", "in", "d2"));
+  expect(second.events).toContainEqual({ kind: "takeover", key: "k", epoch: 2, runs: 1 });
+});
+
+test("K12: an input that makes the state too large ends as poison; what came with it goes on", async () => {
+  const large: typeof actor.receive = (fields, input, now) => {
+    const decision = actor.receive(fields, input, now);
+    if (input.kind !== "mail" || input.mail !== "u2") return decision;
+    return { ...decision, fields: { ...decision.fields, log: [...decision.fields.log, "x".repeat(10_000)] } };
+  };
+  const run = new ActorRun({ ...actor, receive: large }, answering, 5_000);
+  const seqs = await Promise.all(["u1", "u2", "u3"].map((text) => run.ports.putMail("k", "in", text)));
+  for (const seq of seqs) expect(await run.ring(seq)).toEqual(["ack"]);
+  const finals = run.ports.broker.published
+    .filter((x) => x.subject === "final")
+    .map((x) => [x.body["mail"], x.body["how"]]);
+  expect(finals).toEqual([
+    ["u1", "answer"],
+    ["u2", "error"],
+    ["u3", "answer"],
+  ]);
+});

@@ -1,0 +1,67 @@
+import { type Actor, type Bell, Host, HOST_DEFAULTS, type KernelEvent, type RunPort } from "../src/index.js";
+import { MemoryPorts } from "../src/testing/index.js";
+
+/** A host of one process on in-memory ports, with a log of what the kernel asked and reported. */
+export class ActorRun<F, M, R, O> {
+  readonly ports = new MemoryPorts();
+  readonly events: KernelEvent[] = [];
+  /** Port calls that take a round trip, in order. */
+  readonly calls: string[] = [];
+  readonly host: Host<F, M, R, O>;
+
+  /** `maxLength`: of an entry that the store takes. */
+  constructor(actor: Actor<F, M, R, O>, runs: RunPort<F, R, O>, maxLength = Infinity) {
+    const { state, mail, publish, owner } = this.ports;
+    const { calls } = this;
+    const counted = <A extends unknown[], T>(name: string, port: (...args: A) => Promise<T>) => {
+      return (...args: A): Promise<T> => {
+        calls.push(name);
+        return port(...args);
+      };
+    };
+    this.host = new Host<F, M, R, O>({
+      actorOf: () => actor,
+      processId: "p",
+      options: HOST_DEFAULTS,
+      ports: {
+        state: {
+          read: counted("state read", state.read),
+          write: counted("commit", async (key: string, text: string, revision: number) =>
+            text.length > maxLength ? { kind: "too-large" as const } : state.write(key, text, revision),
+          ),
+        },
+        mail: { ...mail, read: counted("mail read", mail.read), waiting: counted("waiting", mail.waiting) },
+        segments: { create: counted("segment", this.ports.segments.create) },
+        publish: { publish: counted("publish", publish.publish) },
+        owner,
+        runs,
+        clock: {
+          now: () => this.ports.now(),
+          monotonic: () => this.ports.now(),
+          after: () => () => undefined,
+        },
+        observe: (event) => this.events.push(event),
+      },
+    });
+  }
+
+  /** Rings for this mail and waits until the host has nothing left to do; how the bell was answered. */
+  async ring(seq: number): Promise<string[]> {
+    const answers: string[] = [];
+    const bell = await this.ports.ring(seq);
+    const heard: Bell = {
+      ...bell,
+      ack: () => {
+        answers.push("ack");
+        bell.ack();
+      },
+      nak: (delayMs) => answers.push(`nak ${delayMs}`),
+    };
+    this.host.ring(heard);
+    await this.ports.until(async () => {
+      await new Promise((resolve) => setImmediate(resolve));
+      return this.host.size === 0;
+    });
+    return answers;
+  }
+}
