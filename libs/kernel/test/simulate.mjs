@@ -5,9 +5,9 @@ import { parseArgs } from "node:util";
 
 const options = { seed: { type: "string", default: "1" }, count: { type: "string", default: "1" } };
 const { values } = parseArgs({ options });
-const wrong = Object.entries(values).find(([, value]) => !/^[1-9][0-9]*$/.test(value));
+const wrong = Object.entries(values).find(([, value]) => !/^[1-9][0-9]*$/.test(String(value)));
 if (wrong) {
-  console.error(`--${wrong[0]} takes a whole number from 1, not "${wrong[1]}"`);
+  console.error(`--${wrong[0]} takes a whole number from 1, not "${String(wrong[1])}"`);
   process.exit(2);
 }
 const env = { ...process.env, SIM_SEED: values.seed, SIM_SCHEDULES: values.count };

@@ -90,7 +90,7 @@ export class SessionRunner implements RunPort<SessionFields, SessionRun, Session
       });
       if (outcome.kind === "answer") preview.end();
       stopTimer({ outcome: outcome.kind === "failed" ? outcome.code : outcome.kind });
-      if (outcome.kind === "aborted") return this.#whenAborted(aborted);
+      if (outcome.kind === "aborted") return await this.#whenAborted(aborted);
       if (outcome.kind === "failed") log.error({ turn, code: outcome.code }, `model call failed: ${outcome.detail}`);
       return { kind: "model", outcome };
     } finally {

@@ -25,7 +25,7 @@ function toLog(message: Record<string, unknown>): LogMessage {
 
 function toModel(message: LogMessage): ModelMessage {
   const { turn: _turn, at: _at, ...rest } = message;
-  return rest as ModelMessage;
+  return rest;
 }
 
 /** A reply may be asked for: the end of a repaired log is made such an end. */
@@ -74,7 +74,7 @@ const message: fc.Arbitrary<LogMessage> = fc
       blob: fc.constant(null),
     }),
   )
-  .map((body) => ({ turn: "t_1", at: 0, ...body }) as LogMessage);
+  .map((body) => ({ turn: "t_1", at: 0, ...body }));
 
 /** Any log at all, however damaged, that begins with somebody asking. */
 const log = fc
