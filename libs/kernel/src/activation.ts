@@ -102,7 +102,7 @@ export class Activation<F, M, R, O> {
     this.#reach("loaded");
   }
 
-  #reach(point: Point): void {
+  #reach(point: Exclude<Point, "published">): void {
     this.#base.ports.observe({ kind: "point", point, key: this.#base.key });
   }
 

@@ -111,7 +111,8 @@ export interface RunPort<F, R, O> {
 export type Point = "loaded" | "decided" | "committed" | "published" | "acked";
 
 export type KernelEvent =
-  | { readonly kind: "point"; readonly point: Point; readonly key: string }
+  | { readonly kind: "point"; readonly point: Exclude<Point, "published">; readonly key: string }
+  | { readonly kind: "point"; readonly point: "published"; readonly key: string; readonly effect: ListedPublish }
   | { readonly kind: "refused"; readonly key: string; readonly revision: number }
   | { readonly kind: "takeover"; readonly key: string; readonly epoch: number; readonly runs: number }
   | { readonly kind: "lost"; readonly key: string }

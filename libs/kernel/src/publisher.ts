@@ -54,7 +54,7 @@ export class Publisher<F, M, R, O> {
         return;
       }
       this.confirmed.add(effect.id);
-      ports.observe({ kind: "point", point: "published", key });
+      ports.observe({ kind: "point", point: "published", key, effect });
     }
     this.isDone = true;
   }

@@ -1,5 +1,7 @@
-import type { KernelEvent } from "@troupe/kernel";
+import { OutboxMessage } from "@troupe/contracts";
+import type { KernelEvent, ListedPublish } from "@troupe/kernel";
 import type { Logger, Metrics } from "@troupe/platform";
+import { processResult } from "@troupe/response";
 
 /** What an operator can watch of an orchestrator. */
 export function orchestratorMetrics(metrics: Metrics) {
@@ -9,6 +11,11 @@ export function orchestratorMetrics(metrics: Metrics) {
       help: "Duration of model calls with their retries, by outcome",
       labelNames: ["outcome"],
       buckets: [0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300],
+    }),
+    turns: metrics.counter({
+      name: "troupe_turns_total",
+      help: "Finals that OUTBOX has acknowledged, by kind and error code",
+      labelNames: ["kind", "code"],
     }),
     toolCalls: metrics.counter({
       name: "troupe_tool_calls_total",
@@ -20,10 +27,18 @@ export function orchestratorMetrics(metrics: Metrics) {
       help: "Commits, refusals, takeovers and the like, as the kernel reports them",
       labelNames: ["kind"],
     }),
-    active: metrics.gauge({ name: "troupe_active_sessions", help: "Sessions that this process hosts now" }),
   };
 }
 export type OrchestratorMetrics = ReturnType<typeof orchestratorMetrics>;
+
+/** A final that OUTBOX has acknowledged: the turn has reached the person's side of the system. */
+function reportTurn({ body }: ListedPublish, metrics: OrchestratorMetrics, log: Logger): void {
+  const read = OutboxMessage.safeParse(body);
+  if (!read.success || read.data.kind !== "final") return;
+  const { turn, kind, error, outboundSent } = processResult(read.data.final, true);
+  metrics.turns.inc({ kind, code: error?.code ?? "none" });
+  log.debug({ session: read.data.session, turn, kind, code: error?.code, outboundSent }, "turn ended");
+}
 
 /** Turns what the kernel reports into counts, and into log lines where an operator should know. */
 export function kernelObserver(metrics: OrchestratorMetrics, log: Logger): (event: KernelEvent) => void {
@@ -31,6 +46,7 @@ export function kernelObserver(metrics: OrchestratorMetrics, log: Logger): (even
     metrics.kernelEvents.inc({ kind: event.kind === "point" ? event.point : event.kind });
     switch (event.kind) {
       case "point":
+        if (event.point === "published") reportTurn(event.effect, metrics, log);
         return log.trace({ key: event.key }, event.point);
       case "refused":
         return log.debug({ key: event.key, revision: event.revision }, "a write was refused, reading again");

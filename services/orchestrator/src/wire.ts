@@ -107,6 +107,13 @@ function createHost(
       observe: kernelObserver(measured, log),
     },
   });
+  metrics.gauge({
+    name: "troupe_active_sessions",
+    help: "Sessions that this process hosts now",
+    collect() {
+      this.set(host.size);
+    },
+  });
   return host;
 }
 
