@@ -123,26 +123,14 @@ const CODE: [file: string, source: string, rule: string][] = [
   ["libs/platform/src/session-manager.ts", "export {};", "troupe(file-name)"],
   ["libs/platform/src/common/port.ts", "export {};", "troupe(file-name)"],
   ["libs/platform/test/helpers.ts", "export {};", "troupe(file-name)"],
-  [
-    "libs/platform/src/floating.ts",
-    "export const f = async () => 1; f();",
-    "typescript(no-floating-promises)",
-  ],
-  [
-    "libs/platform/test/floating.test.ts",
-    "export const f = async () => 1; f();",
-    "typescript(no-floating-promises)",
-  ],
+  ["libs/platform/src/floating.ts", "export const f = async () => 1; f();", "typescript(no-floating-promises)"],
+  ["libs/platform/test/floating.test.ts", "export const f = async () => 1; f();", "typescript(no-floating-promises)"],
   [
     "libs/platform/src/misused.ts",
     "export const f = async () => true; export const x = [1].filter(f) && f() ? 1 : 2;",
     "typescript(no-misused-promises)",
   ],
-  [
-    "libs/platform/src/awaited.ts",
-    "export const f = async (x: number) => { await x; };",
-    "typescript(await-thenable)",
-  ],
+  ["libs/platform/src/awaited.ts", "export const f = async (x: number) => { await x; };", "typescript(await-thenable)"],
   [
     "libs/platform/src/switched.ts",
     `export function f(x: "a" | "b"): void { switch (x) { case "a": break; } }`,
@@ -170,8 +158,7 @@ const CLEAN: [file: string, source: string][] = [
   ["libs/kernel/test/clock.test.ts", `import "node:fs"; export const x = Date.now();`],
 ];
 
-const importing = (imported: string): string =>
-  `import * as planted from "${imported}";\nexport const x = planted;\n`;
+const importing = (imported: string): string => `import * as planted from "${imported}";\nexport const x = planted;\n`;
 
 function planted(): { violations: Violation[]; clean: { file: string; source: string }[] } {
   const impure = PURE_FOLDERS.flatMap((folder) =>
@@ -227,8 +214,6 @@ describe("npm run lint", () => {
     workspace.plant("libs/domain/context/src/stage.ts", importing("@troupe/inference"));
     const { exitCode, findings } = await workspace.lint();
     expect(exitCode).toBe(1);
-    expect(findings).toEqual([
-      { file: "libs/domain/context/src/stage.ts", text: expect.stringContaining(LAYER) },
-    ]);
+    expect(findings).toEqual([{ file: "libs/domain/context/src/stage.ts", text: expect.stringContaining(LAYER) }]);
   });
 });

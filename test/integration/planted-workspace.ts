@@ -1,19 +1,10 @@
 import { execFile } from "node:child_process";
-import {
-  cpSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from "node:fs";
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join, relative } from "node:path";
 
 const ROOT = join(import.meta.dirname, "../..");
-const CONFIGURATION =
-  ".oxlintrc.json .tooling nx.json package.json package-lock.json tsconfig.base.json tsconfig.json";
+const CONFIGURATION = ".oxlintrc.json .tooling nx.json package.json package-lock.json tsconfig.base.json tsconfig.json";
 const PROJECT_FOLDERS = ["libs", "services", "deploy", "test"];
 const PROJECT_FILES = ["package.json", "tsconfig.json"];
 const SOURCE_FOLDERS = ["node_modules", "dist", "src", "fixtures"];
@@ -58,9 +49,7 @@ export class PlantedWorkspace {
   }
 
   /** Plants the sources and lints them against the dependencies that the packages declare. */
-  async lintAsDeclared(
-    sources: Iterable<readonly [file: string, source: string]>,
-  ): Promise<LintResult> {
+  async lintAsDeclared(sources: Iterable<readonly [file: string, source: string]>): Promise<LintResult> {
     await this.#run("nx", ["show", "projects"]);
     for (const [file, source] of sources) this.plant(file, source);
     return this.#lintWith("oxlint", ["--format", "unix"]);
