@@ -10,7 +10,8 @@ const PROJECT_FILES = ["package.json", "tsconfig.json"];
 const SOURCE_FOLDERS = ["node_modules", "dist", "src", "fixtures"];
 
 /** One finding as oxlint's `unix` format prints it; a message may have several lines. */
-const FINDING = /^(\S+?):\d+:\d+: ([\s\S]*?) \[Error\/(\S+)\]$/gm;
+/** A warning about a configuration is a line of its own too: it must not be read as the start of the next finding. */
+const FINDING = /^(\S+?):\d+:\d+: ([\s\S]*?) \[(?:Error|Warning)\/(\S+)\]$/gm;
 
 /** What the linter said: `file` is relative to the workspace, `text` is `<rule>: <message>`. */
 export interface LintResult {

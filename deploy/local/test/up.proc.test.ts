@@ -161,7 +161,7 @@ describe("the end", () => {
       expect(here.processes().size).toBeGreaterThan(6);
       start.child.kill(signal);
       expect(await start.ended).toBe(0);
-      expect([...here.processes().values()]).toEqual([]);
+      await here.gone();
       expect(here.read("offline-model.json")).toBe("");
       expect(here.read("ends")).toBe("gate SIGTERM\nactor SIGTERM\nmodel SIGTERM\n");
     },
@@ -180,7 +180,7 @@ describe("the end", () => {
     await start.says(/gate is ready/);
     start.child.kill("SIGTERM");
     expect(await start.ended).toBe(0);
-    expect([...here.processes().values()]).toEqual([]);
+    await here.gone();
   });
 
   it("a service that ignores the request is killed within the 10 s", async () => {
@@ -190,7 +190,7 @@ describe("the end", () => {
     start.child.kill("SIGTERM");
     expect(await start.ended).toBe(0);
     expect(performance.now() - startedAt).toBeLessThan(10_000);
-    expect([...here.processes().values()]).toEqual([]);
+    await here.gone();
   });
 });
 
@@ -206,7 +206,7 @@ describe("in a terminal", () => {
     expect(here.read("logs/troupe.log")).not.toContain(here.read("keys/http-token").trim());
     start.child.stdin?.write("bye\n");
     expect(await start.ended).toBe(0);
-    expect([...here.processes().values()]).toEqual([]);
+    await here.gone();
   });
 
   it("leaves Ctrl-C to the chat", async () => {

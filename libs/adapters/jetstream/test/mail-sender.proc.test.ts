@@ -51,7 +51,7 @@ test("a full MAIL refuses, keeps all it accepted, and takes mail again when ther
   expect((await sender.send({ subject: SUBJECT, id: `m${accepted}`, body })).duplicate).toBe(false);
 });
 
-test("what is over the server's max_payload is TooLarge for mail and a rejection for the ports", async () => {
+test("what is over the server's max_payload is TooLarge for mail, too large for state and a rejection for what is published", async () => {
   fixture = await startFixture({ config: "max_payload: 64KB" });
   const bus = await provisioned(fixture);
   const body = "x".repeat(64 * 1024);
@@ -60,7 +60,7 @@ test("what is over the server's max_payload is TooLarge for mail and a rejection
     .catch((error: unknown) => error);
   expect(cause).toBeInstanceOf(TooLarge);
   expect((cause as TooLarge).limit).toBe(64 * 1024);
-  await expect(statePort(bus).write(KEY, body, 0)).rejects.toThrow(/max_payload/);
+  expect(await statePort(bus).write(KEY, body, 0)).toEqual({ kind: "too-large" });
   const effect = { kind: "publish", id: "e", bell: null, subject: "outbox.http.a", body: { body } } as const;
   await expect(publishPort(bus).publish(effect)).rejects.toThrow(/max_payload/);
   expect((await mailSender(bus).send({ subject: SUBJECT, id: "m2", body: "fits" })).duplicate).toBe(false);

@@ -22,6 +22,9 @@ const SEAL_ABOVE_LENGTH = 16 * 1024;
 const KEEP_MESSAGES = 10;
 const KEEP_LENGTH = 4 * 1024;
 const FANOUT = 16;
+/** What role, turn and instant add to a message, and name and id to a call. */
+const FRAME_LENGTH = 100;
+const CALL_LENGTH = 100;
 
 export interface Sealed {
   readonly fields: SessionFields;
@@ -31,7 +34,7 @@ export interface Sealed {
 
 export function seal(key: SessionKey, fields: SessionFields): Sealed | undefined {
   const { log, generation } = fields;
-  const sizes = log.tail.map((message) => JSON.stringify(message).length);
+  const sizes = log.tail.map(lengthOf);
   if (sum(sizes) <= SEAL_ABOVE_LENGTH) return undefined;
   const cut = cutOf(log.tail, sizes);
   if (cut === 0) return undefined;
@@ -47,6 +50,13 @@ export function seal(key: SessionKey, fields: SessionFields): Sealed | undefined
   const leaf = store({ messages }, { from: log.from, to, level: 0, tokens: sum(messages.map(estimateTokens)) });
   const segments = packed([...log.segments, leaf], store);
   return { fields: { ...fields, log: { segments, from: to, tail: log.tail.slice(cut) } }, segments: stored };
+}
+
+/** Rough length of a message in the state: exact enough for a limit, and cheap on every commit. */
+function lengthOf(message: LogMessage): number {
+  const calls = message.role === "assistant" ? (message.tool_calls ?? []) : [];
+  const callLength = calls.reduce((length, call) => length + call.function.arguments.length + CALL_LENGTH, 0);
+  return FRAME_LENGTH + (message.content?.length ?? 0) + callLength;
 }
 
 /** Z2: where the tail may be cut; 0 when nowhere. */

@@ -27,7 +27,11 @@ export type SessionActor = Actor<SessionFields, SessionMail, SessionRun, Session
 type SessionInput = Input<SessionMail, SessionRun, SessionOutcome>;
 
 const MAX_WAITING = 32;
-const MAX_WAITING_LENGTH = 1_000_000;
+/**
+ * Bytes of what is unsealed and what waits, beyond which no further message is taken in: the next one has to fit into
+ * what is left of the server's 1 MiB.
+ */
+const MAX_WAITING_BYTES = 384 * 1024;
 
 const LANES: Readonly<Record<SessionMail["kind"], Lane>> = { user: "user", cancel: "cut", reset: "cut", erase: "cut" };
 
@@ -37,10 +41,7 @@ export function sessionActor(key: SessionKey, rules: TurnRules): SessionActor {
     initial: (now) => emptyFields(0, now),
     decodeFields,
     decodeMail,
-    full: ({ queued, steered }) => {
-      const waiting = [...queued, ...steered];
-      return waiting.length >= MAX_WAITING || waiting.reduce((sum, x) => sum + x.text.length, 0) >= MAX_WAITING_LENGTH;
-    },
+    full: isFull,
     seal: (fields) => seal(key, fields),
     expects: () => false,
     receive: (fields, input, now) => {
@@ -58,6 +59,32 @@ export function sessionActor(key: SessionKey, rules: TurnRules): SessionActor {
     selfSubject: () => mailSubject("session", key, "self"),
     timerBody: (body) => ({ v: SCHEMA_VERSION, kind: "timer", body }),
   };
+}
+
+function isFull({ queued, steered, log }: SessionFields): boolean {
+  const waiting = [...queued, ...steered];
+  if (waiting.length >= MAX_WAITING) return true;
+  const texts = [...waiting.map(({ text }) => text), ...log.tail.map(({ content }) => content ?? "")];
+  const length = texts.reduce((sum, text) => sum + text.length, 0);
+  // Asked several times a commit: most conversations are far from it, and their texts need not be looked through.
+  if (length * MOST_BYTES < MAX_WAITING_BYTES) return false;
+  return texts.reduce((sum, text) => sum + byteLength(text), 0) >= MAX_WAITING_BYTES;
+}
+
+/** Of a text in JSON and UTF-8, or a little more. */
+function byteLength(text: string): number {
+  let bytes = 0;
+  for (let i = 0; i < text.length; i++) bytes += bytesOf(text.charCodeAt(i));
+  return bytes;
+}
+
+/** What a control character takes in JSON. */
+const MOST_BYTES = 6;
+
+function bytesOf(unit: number): number {
+  if (unit < 0x20) return MOST_BYTES;
+  if (unit < 0x80) return unit === 0x22 || unit === 0x5c ? 2 : 1;
+  return unit < 0x800 ? 2 : 3;
 }
 
 function emptyFields(generation: number, now: number): SessionFields {

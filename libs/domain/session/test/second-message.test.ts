@@ -112,4 +112,18 @@ describe("control", () => {
     session.user("m2");
     expect(session.fields.erased).toBe(false);
   });
+
+  test.each([
+    ["Latin letters", "x".repeat(400_000)],
+    ["Chinese", "中".repeat(140_000)],
+    ["control characters", "\u0001".repeat(70_000)],
+  ])("waits in the mailbox while the state holds much text that is not sealed: %s", (_what, text) => {
+    const session = new SessionDriver();
+    expect(session.actor.full(session.fields)).toBe(false);
+    session.user("m1", text);
+    expect(session.actor.full(session.fields)).toBe(true);
+    session.answer("a1");
+    const sealed = session.actor.seal(session.fields)?.fields ?? session.fields;
+    expect(session.actor.full(sealed)).toBe(false);
+  });
 });
