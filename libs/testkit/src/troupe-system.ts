@@ -5,7 +5,7 @@
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type NatsServer, startNats } from "./nats-server.js";
+import { type NatsServer, type NatsOptions, startNats } from "./nats-server.js";
 import { type ScriptedModel, startScriptedModel } from "./scripted-model.js";
 import { ServiceProcess } from "./service-process.js";
 import { ensureBuilt } from "./service-process-build.js";
@@ -17,6 +17,7 @@ export interface TroupeOptions {
   readonly gateways?: number;
   /** By default a model of the system's own, which answers with an echo. */
   readonly model?: ScriptedModel;
+  readonly nats?: NatsOptions;
   /** Text of `troupe.yaml`. */
   readonly config?: string;
   /** Added to the environment of every service. */
@@ -77,7 +78,7 @@ class Parts {
 async function assemble(options: TroupeOptions, parts: Parts): Promise<TroupeSystem> {
   const dataFolder = await mkdtemp(join(tmpdir(), "troupe-test-"));
   parts.add(() => rm(dataFolder, { recursive: true, force: true }));
-  const nats = await startNats();
+  const nats = await startNats(options.nats);
   parts.add(() => nats.stop());
   const model = options.model ?? (await startScriptedModel());
   if (options.model === undefined) parts.add(() => model.close());
