@@ -33,6 +33,9 @@ export class ChatPage {
   readonly #drafts = new Map<string, string>();
   #conversation: Conversation | undefined;
   #drawing = false;
+  #wasBusy = false;
+  /** Index of the oldest message on the screen. */
+  #oldest = 0;
 
   constructor(api: GatewayApi) {
     this.#api = api;
@@ -50,9 +53,10 @@ export class ChatPage {
       location.hash = encodeURIComponent(newSession());
       this.#drawer.close();
     });
-    addEventListener("hashchange", () => this.#openFromAddress());
+    addEventListener("hashchange", () => void this.#openFromAddress());
     addEventListener("keydown", (event) => this.#key(event));
     document.addEventListener("visibilitychange", () => {
+      if (this.#conversation !== undefined) this.#conversation.watched = !document.hidden;
       if (!document.hidden) void this.#sessions.refresh();
     });
   }
@@ -63,8 +67,10 @@ export class ChatPage {
   }
 
   async #openFromAddress(): Promise<void> {
+    const found = sessionInAddress() ?? (await this.#newest()) ?? newSession();
+    // The person may have gone somewhere else in the meantime.
     const named = sessionInAddress();
-    const session = named ?? (await this.#newest()) ?? newSession();
+    const session = named ?? found;
     if (named === null) history.replaceState(null, "", `#${encodeURIComponent(session)}`);
     this.#open(session);
   }
@@ -93,8 +99,10 @@ export class ChatPage {
       finished: (final) => this.#finished(final),
       told: (text) => this.#tell(text),
     });
+    this.#conversation.watched = !document.hidden;
     this.#composer.draft = this.#drafts.get(session) ?? "";
     this.#sessions.current = session;
+    this.#oldest = 0;
     this.#follow.follow();
     this.#draw();
     this.#composer.focus();
@@ -130,7 +138,6 @@ export class ChatPage {
   #finished({ text, kind }: Final): void {
     if (text.length <= MAX_ANNOUNCED) this.#announce(kind === "merged" ? "Taken into the running turn." : text);
     else this.#announce("A long answer is here.");
-    void this.#sessions.refresh();
   }
 
   #tell(text: string): void {
@@ -163,7 +170,7 @@ export class ChatPage {
     const firstWords = turns[0]?.items().find((item) => item.kind === "question");
     const { session } = conversation;
     if (firstWords?.kind === "question" && !conversation.hasOlder) {
-      this.#sessions.titles.learn(session, firstWords.text);
+      if (this.#sessions.titles.learn(session, firstWords.text)) this.#sessions.show();
     }
     const title = turns.length === 0 ? "New conversation" : this.#sessions.titles.title(session);
     this.#title.textContent = title;
@@ -176,7 +183,12 @@ export class ChatPage {
     this.#waiting.hidden = queued === 0;
     this.#waiting.textContent = queued === 1 ? "1 more message waits." : `${queued} more messages wait.`;
     this.#composer.show({ busy, cancelling });
-    this.#transcript.show(turns);
+    if (busy !== this.#wasBusy) void this.#sessions.refresh();
+    this.#wasBusy = busy;
+    const prepends = conversation.oldest < this.#oldest;
+    this.#oldest = conversation.oldest;
+    if (prepends) this.#follow.hold(() => this.#transcript.show(turns));
+    else this.#transcript.show(turns);
     this.#follow.settle();
   }
 }

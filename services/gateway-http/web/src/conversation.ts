@@ -35,6 +35,7 @@ export class Conversation {
   #transcript = new Transcript();
   #connection: Connection = "connecting";
   #loaded = false;
+  #watched = true;
   #syncing: Promise<void> | null = null;
   #syncAgain = false;
   readonly #closing = new AbortController();
@@ -61,6 +62,8 @@ export class Conversation {
       refused: (failure) => this.#refused(failure),
     });
     for (const message of this.#store.load()) this.#transcript.write(message);
+    // The log is there to be read whether or not events can be followed just now.
+    void this.sync();
   }
 
   get turns(): readonly TurnRecord[] {
@@ -84,8 +87,22 @@ export class Conversation {
     return this.#transcript.hasOlder;
   }
 
+  /** Index of the oldest message shown. */
+  get oldest(): number {
+    return this.#transcript.first;
+  }
+
   get queuedElsewhere(): number {
     return this.#transcript.queuedElsewhere;
+  }
+
+  /**
+   * Tells whether anybody looks at this page. One that nobody looks at and that waits for nothing holds no connection:
+   * browsers allow six to one host, and with as many such pages open none would get through any more.
+   */
+  set watched(watched: boolean) {
+    this.#watched = watched;
+    this.#stream.want(watched || this.busy);
   }
 
   send(text: string): void {
@@ -236,6 +253,7 @@ export class Conversation {
 
   #changed(): void {
     if (this.#closing.signal.aborted) return;
+    this.#stream.want(this.#watched || this.busy);
     const open = this.#transcript.turns.filter(({ active }) => active);
     this.#store.save(open.flatMap(({ outgoing }) => outgoing ?? []));
     this.#listener.changed();

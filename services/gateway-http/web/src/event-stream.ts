@@ -23,6 +23,9 @@ export class EventStream {
   readonly #session: string;
   readonly #listener: StreamListener;
   readonly #closed = new AbortController();
+  #connection = new AbortController();
+  #wanted = true;
+  #wake: () => void = () => {};
   #lastEventId: string | null = null;
 
   constructor(api: GatewayApi, session: string, listener: StreamListener) {
@@ -32,25 +35,39 @@ export class EventStream {
     void this.#run();
   }
 
+  /** Whether to hold a connection. Without one nothing is told; with the next one it goes on where it was. */
+  want(wanted: boolean): void {
+    if (wanted === this.#wanted) return;
+    this.#wanted = wanted;
+    if (wanted) this.#wake();
+    else this.#connection.abort();
+  }
+
   close(): void {
     this.#closed.abort();
+    this.#wake();
   }
 
   async #run(): Promise<void> {
     const { signal } = this.#closed;
     const pause = new RetryPause();
     while (!signal.aborted) {
+      if (!this.#wanted) {
+        await new Promise<void>((resolve) => {
+          this.#wake = resolve;
+        });
+        continue;
+      }
       let retryAfterMs: number | null = null;
       try {
         await this.#follow(pause);
       } catch (error) {
-        if (signal.aborted) return;
         if (error instanceof ApiFailure) {
-          if (!error.passing) return this.#listener.refused(error);
+          if (!error.passing && !signal.aborted) return this.#listener.refused(error);
           retryAfterMs = error.retryAfterMs;
         }
       }
-      if (signal.aborted) return;
+      if (signal.aborted || !this.#wanted) continue;
       this.#listener.lost();
       await pause.wait(signal, retryAfterMs);
     }
@@ -59,7 +76,8 @@ export class EventStream {
   /** One connection, to its end. */
   async #follow(pause: RetryPause): Promise<void> {
     const silence = new Watchdog(SILENCE_MS);
-    const signal = AbortSignal.any([this.#closed.signal, silence.signal]);
+    this.#connection = new AbortController();
+    const signal = AbortSignal.any([this.#closed.signal, this.#connection.signal, silence.signal]);
     try {
       const response = await this.#api.events(this.#session, this.#lastEventId, signal);
       if (response.body === null) return;

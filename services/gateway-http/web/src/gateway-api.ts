@@ -47,8 +47,8 @@ export class GatewayApi {
 
   /** The open stream of a session's events. */
   async events(session: string, lastEventId: string | null, signal: AbortSignal): Promise<Response> {
-    const headers = lastEventId === null ? {} : { "last-event-id": lastEventId };
-    return this.#fetch(`${path(session)}/events`, { headers, signal });
+    const resume = lastEventId === null ? {} : { headers: { "last-event-id": lastEventId } };
+    return this.#fetch(`${path(session)}/events`, { ...resume, signal });
   }
 
   async #ask(method: string, url: string, body?: unknown): Promise<unknown> {

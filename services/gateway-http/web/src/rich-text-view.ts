@@ -31,7 +31,7 @@ function blockNode(block: RichBlock): HTMLElement {
     case "code":
       return codeNode(block.text, block.language);
     case "table":
-      return preformatted(block.text, "Table");
+      return tableNode(block.rows, block.numeric);
     case "rule":
       return element("hr", "");
     case "heading":
@@ -64,14 +64,33 @@ function codeNode(text: string, language: string): HTMLElement {
   return element("div", "code", head, preformatted(text, language === "" ? "Code" : `Code, ${language}`));
 }
 
+function tableNode(rows: readonly (readonly string[])[], numeric: readonly boolean[]): HTMLElement {
+  const row = (tag: "th" | "td", cells: readonly string[]): HTMLElement => {
+    const nodes = cells.map((cell, at) => directed(element(tag, numeric[at] ? "end" : "", ...inlineNodes(cell))));
+    return element("tr", "", ...nodes);
+  };
+  const [head = [], ...body] = rows;
+  const table = element(
+    "table",
+    "",
+    element("thead", "", row("th", head)),
+    element("tbody", "", ...body.map((cells) => row("td", cells))),
+  );
+  return scrolled(element("div", "table", table), "Table");
+}
+
 function preformatted(text: string, label: string): HTMLElement {
-  const pre = element("pre", "", element("code", "", text));
-  // It may be wider than the page and must be scrolled by keyboard, too.
-  pre.tabIndex = 0;
-  pre.setAttribute("role", "group");
-  pre.setAttribute("aria-label", label);
+  const pre = scrolled(element("pre", "", element("code", "", text)), label);
   pre.dir = "ltr";
   return pre;
+}
+
+/** For what may be wider than the page: it must be scrolled by keyboard, too. */
+function scrolled(node: HTMLElement, label: string): HTMLElement {
+  node.tabIndex = 0;
+  node.setAttribute("role", "group");
+  node.setAttribute("aria-label", label);
+  return node;
 }
 
 async function copyText(text: string, button: HTMLButtonElement): Promise<void> {

@@ -19,8 +19,7 @@ export type RichBlock =
   | { readonly kind: "quote"; readonly text: string }
   | { readonly kind: "rule" }
   | { readonly kind: "code"; readonly text: string; readonly language: string }
-  /** Rows of a table, kept in columns as they were written. */
-  | { readonly kind: "table"; readonly text: string };
+  | { readonly kind: "table"; readonly rows: readonly (readonly string[])[]; readonly numeric: readonly boolean[] };
 
 const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([^\s`]*)[^`]*$/;
 const HEADING = /^#{1,6}\s+(.+?)\s*#*$/;
@@ -28,15 +27,20 @@ const ITEM = /^(\s*)([-*+]|\d{1,4}[.)])\s+(.*)$/;
 const RULE = /^ {0,3}([-*_])(\s*\1){2,}\s*$/;
 const QUOTE = /^>\s?(.*)$/;
 const TABLE_ROW = /^\s*\|.*\|\s*$/;
+const TABLE_DASHES = /^:?-+:?$/;
 const MAX_DEPTH = 3;
 
-type FlatBlock = Exclude<RichBlock, { kind: "list" }> | ({ readonly kind: "item" } & ListItem);
+type FlatBlock =
+  | Exclude<RichBlock, { kind: "list" | "table" }>
+  | ({ readonly kind: "item" } & ListItem)
+  | { readonly kind: "rows"; readonly text: string };
 
 export function richBlocks(source: string): RichBlock[] {
   const blocks: RichBlock[] = [];
   for (const block of flatBlocks(source)) {
     const last = blocks.at(-1);
-    if (block.kind !== "item") blocks.push(block);
+    if (block.kind === "rows") blocks.push(tableOf(block.text));
+    else if (block.kind !== "item") blocks.push(block);
     else if (last?.kind === "list") blocks[blocks.length - 1] = { kind: "list", items: [...last.items, block] };
     else blocks.push({ kind: "list", items: [block] });
   }
@@ -90,14 +94,25 @@ function lineBlock(line: string): FlatBlock {
   }
   const quote = QUOTE.exec(line)?.[1];
   if (quote !== undefined) return { kind: "quote", text: quote };
-  if (TABLE_ROW.test(line)) return { kind: "table", text: line.trim() };
+  if (TABLE_ROW.test(line)) return { kind: "rows", text: line.trim() };
   return { kind: "paragraph", text: line };
+}
+
+/** The first row is the head if a row of dashes follows; colons there say which columns stand at the end. */
+function tableOf(text: string): RichBlock {
+  const rows = text.split("\n").map((row) => row.slice(1, -1).split(/(?<!\\)\|/));
+  const cells = rows.map((row) => row.map((cell) => cell.replaceAll("\\|", "|").trim()));
+  const dashes = cells.findIndex((row) => row.every((cell) => TABLE_DASHES.test(cell)));
+  // Rows alone are no table but what they are: text with bars.
+  if (dashes !== 1) return { kind: "paragraph", text };
+  const numeric = (cells[1] ?? []).map((cell) => cell.endsWith(":") && !cell.startsWith(":"));
+  return { kind: "table", rows: cells.filter((_, at) => at !== 1), numeric };
 }
 
 /** Whether a line goes on with the block before it. */
 function joins(last: FlatBlock, next: FlatBlock): boolean {
   if (next.kind === "paragraph") return last.kind === "paragraph" || last.kind === "item" || last.kind === "quote";
-  return (next.kind === "quote" || next.kind === "table") && next.kind === last.kind;
+  return (next.kind === "quote" || next.kind === "rows") && next.kind === last.kind;
 }
 
 function joined(last: FlatBlock, next: FlatBlock, line: string): FlatBlock {
@@ -107,7 +122,7 @@ function joined(last: FlatBlock, next: FlatBlock, line: string): FlatBlock {
 }
 
 // Each alternative ends within its line or at a mark of its own, so that a long text is read in one pass.
-const INLINE = /(`+)([^`\n]+?)\1(?!`)|\*\*(?=\S)([^*\n]+?)\*\*|https?:\/\/[^\s<>"'`\u0000-\u001f]+/g;
+const INLINE = /(`+)([^`\n]+?)\1(?!`)|\*\*(?=\S)([^*\n]+?)\*\*|https?:\/\/[^\s<>"'`]+/g;
 /** What ends a sentence rather than an address. */
 const AFTER_LINK = /[.,;:!?)\]}*_]+$/;
 

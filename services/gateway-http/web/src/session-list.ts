@@ -19,6 +19,7 @@ export class SessionList {
   #current = "";
   #next: string | null = null;
   #loading: Promise<void> | null = null;
+  #again = false;
 
   /** @param chosen called when the person picks one, after the address has changed */
   constructor(api: GatewayApi, chosen: () => void) {
@@ -34,18 +35,28 @@ export class SessionList {
     this.show();
   }
 
-  /** Reads the list anew. */
+  /** Reads the list anew. Calls while one is under way are answered by one more. */
   async refresh(): Promise<void> {
-    this.#loading ??= this.#load(null).finally(() => {
-      this.#loading = null;
-    });
+    this.#again = true;
+    this.#loading ??= this.#loadAll();
     await this.#loading;
   }
 
   show(): void {
-    const lines = this.#sorted();
-    this.#list.replaceChildren(...lines.map((line) => this.#entry(line)));
+    const focused = this.#list.contains(document.activeElement) ? document.activeElement?.getAttribute("href") : null;
+    const entries = this.#sorted().map((line) => this.#entry(line));
+    this.#list.replaceChildren(...entries);
     this.#more.hidden = this.#next === null;
+    if (focused === null) return;
+    for (const link of this.#list.querySelectorAll("a")) if (link.getAttribute("href") === focused) link.focus();
+  }
+
+  async #loadAll(): Promise<void> {
+    while (this.#again) {
+      this.#again = false;
+      await this.#load(null);
+    }
+    this.#loading = null;
   }
 
   async #load(cursor: string | null): Promise<void> {
@@ -59,8 +70,9 @@ export class SessionList {
     }
     this.show();
     const newest = this.#sorted().slice(0, TITLED);
-    await this.titles.load(
-      newest.map(({ session }) => session),
+    const untitled = newest.filter(({ messageCount }) => messageCount > 0);
+    void this.titles.load(
+      untitled.map(({ session }) => session),
       () => this.show(),
     );
   }
@@ -73,7 +85,7 @@ export class SessionList {
 
   #entry({ session, messageCount, updatedAt, busy }: SessionLine): HTMLElement {
     const channel = session.slice(0, session.indexOf(":"));
-    const isNew = !this.#lines.has(session);
+    const isNew = !this.#lines.has(session) && !this.titles.knows(session);
     const title = element("span", "session-title", isNew ? "New conversation" : this.titles.title(session));
     title.dir = "auto";
     const facts = [channel === "http" ? "" : channel, busy ? "working…" : timeAgo(updatedAt), messages(messageCount)];
@@ -88,5 +100,6 @@ export class SessionList {
 }
 
 function messages(count: number): string {
+  if (count === 0) return "";
   return count === 1 ? "1 message" : `${count} messages`;
 }

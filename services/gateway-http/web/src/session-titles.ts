@@ -14,14 +14,22 @@ export class SessionTitles {
     this.#api = api;
   }
 
+  /** Whether it is more than the session's own name. */
+  knows(session: string): boolean {
+    return this.#known.has(session);
+  }
+
   /** The title, or what can be said as long as it is not known. */
   title(session: string): string {
     return this.#known.get(session) ?? session.slice(session.indexOf(":") + 1);
   }
 
-  learn(session: string, firstWords: string): void {
-    const line = firstWords.trim().split("\n", 1)[0] ?? "";
-    if (line !== "") this.#known.set(session, line.slice(0, MAX_LENGTH));
+  /** @returns whether it was news */
+  learn(session: string, firstWords: string): boolean {
+    const title = (firstWords.trim().split("\n", 1)[0] ?? "").slice(0, MAX_LENGTH);
+    if (title === "" || this.#known.get(session) === title) return false;
+    this.#known.set(session, title);
+    return true;
   }
 
   /** After a reset the first message is another one. */

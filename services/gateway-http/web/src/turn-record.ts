@@ -149,9 +149,10 @@ export class TurnRecord {
   }
 
   #liveItems(): TurnItem[] {
+    const last = this.live.items.at(-1);
     return this.live.items.map((item) =>
       item.kind === "text"
-        ? { key: `live-${item.step}`, kind: "answer", text: item.text, preview: true }
+        ? { key: `live-${item.step}`, kind: "answer", text: item.text, preview: item === last && this.final === null }
         : {
             key: `tool-${item.callId}`,
             kind: "tool",
