@@ -92,7 +92,7 @@ const DUPLICATE_WINDOW_MS = 120_000;
  * A bell whose owner died is rung again after this. Short, so that a killed orchestrator delays its
  * turns by seconds; the owner says `working` well before half of it (K7).
  */
-export const BELL_ACK_WAIT_MS = 5_000;
+export const BELL_ACK_WAIT_MS = 3_000;
 
 /** Streams as data; `limits` names the section of `retention` that sets age and size. */
 const STREAMS: readonly (Omit<StreamSpec, "maxAgeMs" | "maxBytes" | "duplicateWindowMs"> & {

@@ -26,9 +26,9 @@ export const HOST_DEFAULTS: HostOptions = {
   leaseMs: 10_000,
   renewMs: 3_000,
   maxFold: 32,
-  silenceMs: 2_000,
+  silenceMs: 1_500,
   busyDelayMs: 500,
-  workingMs: 1_500,
+  workingMs: 1_000,
   keep: 512,
 };
 
