@@ -44,6 +44,8 @@ export const SegmentRef = z.object({
   level: z.number().int().nonnegative(),
   /** Rough size of its messages for a model. */
   tokens: z.number().int().nonnegative(),
+  /** Whether its first message is a user message. */
+  beginsTurn: z.boolean(),
   digest: z.string().regex(/^[0-9a-f]{64}$/),
 });
 export type SegmentRef = z.infer<typeof SegmentRef>;
@@ -80,6 +82,8 @@ export const Turn = z.object({
   tokens: z.number().int().nonnegative(),
   /** Raised whenever a preview that was shown has to be thrown away. */
   attempt: z.number().int().positive(),
+  /** How often the turn was taken over since its last step forward. */
+  resumes: z.number().int().nonnegative().default(0),
   /** Answers in a row that held nothing to show. */
   emptyAnswers: z.number().int().nonnegative(),
   instructions: z.string().optional(),
@@ -139,6 +143,8 @@ export const SessionFields = z.object({
   introduced: z.boolean(),
   /** What the model is shown in place of the messages before `upTo`; the log keeps them. */
   summary: z.object({ text: z.string(), upTo: z.number().int().positive() }).nullable(),
+  /** Whether a summary is being made. */
+  summarising: z.boolean().default(false),
   recent: z.array(RecentTurn),
   controls: z.array(ControlOutcome),
   erased: z.boolean(),

@@ -1,5 +1,5 @@
 import type { LogMessage, ModelMessage, ModelRequest, SessionFields, ToolSpec } from "@troupe/contracts";
-import { estimateTokens, repair, windowStart } from "@troupe/history";
+import { estimateTokens, repair, windowOf } from "@troupe/history";
 
 /** Who the agent is, and what it may be shown at most. */
 export interface ContextSettings {
@@ -29,11 +29,12 @@ export function modelRequest(
   settings: ContextSettings,
   tools: readonly ToolSpec[],
 ): ModelRequest {
-  const window = windowStart(messages, settings.windowTokens);
-  const isPartial = from + window > 0;
-  const covered = isPartial && summary !== null ? summary.upTo - from : 0;
-  const start = messages.findIndex((message, place) => place >= Math.max(window, covered) && message.role === "user");
-  const shown = repair(messages.slice(start < 0 ? window : start)).filter((message) => !isFailure(message));
+  const whole = windowOf(messages, settings.windowTokens);
+  const isPartial = from > 0 || whole.length < messages.length;
+  // A summary ends before a user message, so what follows it is a window of its own.
+  const beyond = summary === null ? [] : messages.slice(Math.max(0, summary.upTo - from));
+  const window = isPartial && beyond.length > 0 ? windowOf(beyond, settings.windowTokens) : whole;
+  const shown = repair(window.filter((message) => !isFailure(message)));
   const system = [
     settings.instructions,
     `Answer in the language the person writes in; when in doubt, in "${settings.language}".`,
@@ -46,10 +47,8 @@ export function modelRequest(
 /** Whether so much of the log is loaded that more would not be shown. */
 export function isEnough({ summary }: Shown, { from, messages }: LoadedLog, windowTokens: number): boolean {
   if (from <= (summary?.upTo ?? 0)) return true;
-  return (
-    messages.reduce((sum, message) => sum + estimateTokens(message), 0) >= windowTokens &&
-    windowStart(messages, windowTokens) > 0
-  );
+  const questions = messages.filter((message) => message.role === "user").length;
+  return questions >= 2 && messages.reduce((sum, message) => sum + estimateTokens(message), 0) >= windowTokens;
 }
 
 /** The request for a summary of messages, building on the summary of what came before them. */
@@ -72,11 +71,15 @@ export function summaryRequest(
 const SUMMARISE =
   "Summarise the conversation for the assistant that will continue it: facts, decisions, names, numbers, open questions and what the person wants. Write plain prose in the language of the conversation, at most 300 words. Do not answer anything in it.";
 
+/** How speakers are called in what is to be summarised, and how much of one message is enough for that. */
+const SPEAKERS = { user: ["Person", 8_000], assistant: ["Assistant", 8_000], tool: ["Tool result", 2_000] } as const;
+
 function toLine(message: LogMessage): string[] {
   if (isFailure(message)) return [];
-  if (message.role === "tool") return [`Tool result: ${message.content.slice(0, 2_000)}`];
-  const speaker = message.role === "user" ? "Person" : "Assistant";
-  return message.content === null ? [] : [`${speaker}: ${message.content}`];
+  if (message.content === null) return [];
+  const [speaker, most] = SPEAKERS[message.role];
+  const { length } = message.content;
+  return [`${speaker}: ${length > most ? `${message.content.slice(0, most)} […]` : message.content}`];
 }
 
 function isFailure(message: LogMessage): boolean {

@@ -1,16 +1,16 @@
 import type { SegmentRef } from "@troupe/contracts";
-import { estimateTokens } from "./window.js";
 import type { SealedLog } from "./sealed-log.js";
+import { estimateTokens } from "./window.js";
 
 /** Share of the budget that the log beyond the summary may reach, and what of it stays verbatim then. */
 const FULL = 0.75;
 const KEPT = 0.4;
 
-type Piece = Pick<SegmentRef, "from" | "to" | "tokens">;
+type Piece = Pick<SegmentRef, "from" | "to" | "tokens" | "beginsTurn">;
 
 /**
- * Up to which absolute index the next summary should reach, or null while there is room. Sealed
- * pieces are taken whole; of the tail, up to a user message.
+ * Up to which absolute index the next summary should reach, or null while there is room. It ends before a
+ * user message, so that what follows it can be shown from there on; the newest turn is never in it.
  */
 export function summaryEnd(
   log: Pick<SealedLog, "segments" | "from" | "tail">,
@@ -20,26 +20,28 @@ export function summaryEnd(
   const pieces = piecesOf(log).filter((piece) => piece.to > upTo);
   if (pieces.reduce((sum, piece) => sum + piece.tokens, 0) <= budgetTokens * FULL) return null;
   let kept = 0;
-  let end = log.from + log.tail.length;
+  let end: number | null = null;
   for (const piece of pieces.reverse()) {
-    if (kept + piece.tokens > budgetTokens * KEPT) break;
     kept += piece.tokens;
-    end = piece.from;
+    if (end !== null && kept > budgetTokens * KEPT) break;
+    if (piece.beginsTurn) end = piece.from;
   }
-  return end > upTo && end < log.from + log.tail.length ? end : null;
+  return end !== null && end > upTo ? end : null;
 }
 
-/** The log in pieces that a summary may end between: segments, then the turns of the tail. */
+/** The log in pieces: segments, then the tail parted before each user message. */
 function piecesOf({ segments, from, tail }: Pick<SealedLog, "segments" | "from" | "tail">): Piece[] {
   const pieces: Piece[] = [...segments];
-  let piece: Piece | undefined;
   for (const [place, message] of tail.entries()) {
     const index = from + place;
-    if (piece !== undefined && message.role === "user") {
-      pieces.push(piece);
-      piece = undefined;
-    }
-    piece = { from: piece?.from ?? index, to: index + 1, tokens: (piece?.tokens ?? 0) + estimateTokens(message) };
+    const tokens = estimateTokens(message);
+    const last = place === 0 || message.role === "user" ? undefined : pieces.pop();
+    pieces.push({
+      from: last?.from ?? index,
+      to: index + 1,
+      tokens: (last?.tokens ?? 0) + tokens,
+      beginsTurn: last?.beginsTurn ?? message.role === "user",
+    });
   }
-  return piece === undefined ? pieces : [...pieces, piece];
+  return pieces;
 }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import type { LogMessage, ModelMessage } from "@troupe/contracts";
 import fc from "fast-check";
 import { expect, test } from "vitest";
-import { estimateTokens, INTERRUPTED, problemsOf, repair, windowStart } from "../src/index.js";
+import { estimateTokens, INTERRUPTED, problemsOf, repair, summaryEnd, windowOf } from "../src/index.js";
 
 interface Case {
   readonly name: string;
@@ -35,7 +35,7 @@ function askable(log: readonly LogMessage[]): ModelMessage[] {
 
 test.each(cases)("$name", ({ in: given, window, expect: wanted }) => {
   const repaired = repair(given.map(toLog));
-  const shown = window ? repaired.slice(windowStart(repaired, 1_000)) : repaired;
+  const shown = window ? windowOf(repaired, 1_000) : repaired;
   if (wanted.roles) expect(shown.map((message) => message.role)).toEqual(wanted.roles);
   if (wanted.interrupted) {
     const closed = shown.flatMap((m) => (m.role === "tool" && m.content === INTERRUPTED ? [m.tool_call_id] : []));
@@ -120,20 +120,65 @@ test("H6: calls that are being run stay open at the end, and only there", () => 
   expect(repair(given, new Set(["a"])).map((m) => m.role)).toEqual(["user", "assistant", "tool"]);
 });
 
-test("W1, W2: every window of every repaired log starts with a user message and keeps the last one", () => {
+test("W1–W3: every window of every repaired log is legal, keeps the last question, and fits if it can", () => {
   fc.assert(
     fc.property(log, fc.integer({ min: 0, max: 200 }), (given, budget) => {
       const repaired = repair(given);
-      const shown = repaired.slice(windowStart(repaired, budget));
+      const shown = windowOf(repaired, budget);
       expect(shown[0]?.role).toBe("user");
       const last = (messages: readonly LogMessage[]) => messages.findLast((m) => m.role === "user");
       expect(last(shown)).toBe(last(repaired));
       expect(problemsOf(askable(shown))).toEqual([]);
-      const tokens = shown.reduce((sum, m) => sum + estimateTokens(m), 0);
-      const isOneTurn = shown.filter((m) => m.role === "user").length === 1;
-      expect(isOneTurn || tokens <= budget).toBe(true);
+      expect(shown.at(-1)).toBe(repaired.at(-1));
+      const isAll = repaired.reduce((sum, m) => sum + estimateTokens(m), 0) <= budget;
+      if (isAll) expect(shown).toEqual(repaired);
     }),
+    { numRuns: 2_000 },
   );
+});
+
+const said = (role: "user" | "assistant", length: number): LogMessage => toLog({ role, content: "x".repeat(length) });
+const looked = (id: string, length: number): LogMessage[] => [
+  toLog({
+    role: "assistant",
+    content: null,
+    tool_calls: [{ id, type: "function", function: { name: "now", arguments: "{}" } }],
+  }),
+  toLog({ role: "tool", tool_call_id: id, content: "r".repeat(length) }),
+];
+
+test("W3: after a turn far over the budget its question and its answer are shown with the next question", () => {
+  const long = [
+    said("user", 40),
+    ...Array.from({ length: 20 }, (_, i) => looked(`c${i}`, 4_000)).flat(),
+    said("assistant", 400),
+  ];
+  const shown = windowOf([...long, said("user", 20)], 2_000);
+  expect(shown[0]).toBe(long[0]);
+  expect(shown).toContain(long.at(-1));
+  expect(shown.reduce((sum, m) => sum + estimateTokens(m), 0)).toBeLessThanOrEqual(2_000);
+});
+
+test("W2: of a running turn over the budget the question and the newest results are shown", () => {
+  const running = [said("user", 40), ...Array.from({ length: 20 }, (_, i) => looked(`c${i}`, 4_000)).flat()];
+  const shown = windowOf(running, 2_500);
+  expect(shown[0]).toBe(running[0]);
+  expect(shown.at(-1)).toBe(running.at(-1));
+  expect(shown.length).toBeLessThan(running.length);
+  expect(problemsOf(askable(shown))).toEqual([]);
+});
+
+test("a summary ends before a question, and never takes the newest turn", () => {
+  const tail = [
+    ...Array.from({ length: 9 }, () => [said("user", 400), said("assistant", 400)]).flat(),
+    said("user", 400),
+  ];
+  const end = summaryEnd({ segments: [], from: 100, tail }, 0, 1_000);
+  expect(tail[(end ?? 0) - 100]?.role).toBe("user");
+  const oneTurn = [said("user", 40), ...Array.from({ length: 20 }, (_, i) => looked(`c${i}`, 4_000)).flat()];
+  expect(summaryEnd({ segments: [], from: 0, tail: oneTurn }, 0, 1_000)).toBeNull();
+  const inside = { from: 0, to: 40, level: 0, tokens: 9_000, beginsTurn: true, digest: "" };
+  expect(summaryEnd({ segments: [inside], from: 40, tail: oneTurn.slice(5) }, 0, 1_000)).toBeNull();
 });
 
 test("the validator is quick: 10,000 messages in well under 100 ms", () => {

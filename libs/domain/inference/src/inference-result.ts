@@ -24,6 +24,8 @@ export interface Call {
 export interface CallNaming {
   /** Ids that the history holds already. */
   readonly taken: ReadonlySet<string>;
+  /** Whether `taken` are all of them: else an id too short to be unique by itself is not trusted. */
+  readonly isWhole: boolean;
   /** Where made-up ids start from; unique for the model call. */
   readonly prefix: string;
 }
@@ -50,10 +52,14 @@ const FAILURES: Readonly<Record<ModelFailureCode, ErrorCode>> = {
   context_too_long: "context_too_long",
 };
 
-function nameCalls(calls: readonly AssembledCall[], { taken, prefix }: CallNaming): Call[] {
+/** Providers that draw ids at random make longer ones; those that count make shorter ones. */
+const UNIQUE_LENGTH = 16;
+
+function nameCalls(calls: readonly AssembledCall[], { taken, prefix, isWhole }: CallNaming): Call[] {
   const used = new Set(taken);
   return calls.map((call, i) => {
-    const id = call.id !== "" && !used.has(call.id) ? call.id : `${prefix}_${i}`;
+    const isUnique = call.id.length >= (isWhole ? 1 : UNIQUE_LENGTH) && !used.has(call.id);
+    const id = isUnique ? call.id : `${prefix}_${i}`;
     used.add(id);
     const args = isJsonObject(call.arguments) ? call.arguments : "{}";
     return { wire: { id, type: "function", function: { name: call.name, arguments: args } }, raw: call.arguments };

@@ -47,7 +47,16 @@ export function seal(key: SessionKey, fields: SessionFields): Sealed | undefined
   };
   const to = log.from + cut;
   const messages = log.tail.slice(0, cut);
-  const leaf = store({ messages }, { from: log.from, to, level: 0, tokens: sum(messages.map(estimateTokens)) });
+  const leaf = store(
+    { messages },
+    {
+      from: log.from,
+      to,
+      level: 0,
+      tokens: sum(messages.map(estimateTokens)),
+      beginsTurn: messages[0]?.role === "user",
+    },
+  );
   const segments = packed([...log.segments, leaf], store);
   return { fields: { ...fields, log: { segments, from: to, tail: log.tail.slice(cut) } }, segments: stored };
 }
@@ -84,7 +93,13 @@ function packed(
     if (same.length < FANOUT || first === undefined || last === undefined) return all;
     const index = store(
       { refs: same },
-      { from: first.from, to: last.to, level: level + 1, tokens: sum(same.map((ref) => ref.tokens)) },
+      {
+        from: first.from,
+        to: last.to,
+        level: level + 1,
+        tokens: sum(same.map((ref) => ref.tokens)),
+        beginsTurn: first.beginsTurn,
+      },
     );
     all = [...all.filter((ref) => ref.level > level), index, ...all.filter((ref) => ref.level < level)];
   }

@@ -61,7 +61,9 @@ export function sessionActor(key: SessionKey, rules: TurnRules): SessionActor {
   };
 }
 
-function isFull({ queued, steered, log }: SessionFields): boolean {
+function isFull({ turn, queued, steered, log }: SessionFields): boolean {
+  // Then nothing waits, and the next commit seals what is long.
+  if (turn === null) return false;
   const waiting = [...queued, ...steered];
   if (waiting.length >= MAX_WAITING) return true;
   const texts = [...waiting.map(({ text }) => text), ...log.tail.map(({ content }) => content ?? "")];
@@ -100,6 +102,7 @@ function emptyFields(generation: number, now: number): SessionFields {
     steered: [],
     introduced: false,
     summary: null,
+    summarising: false,
     recent: [],
     controls: [],
     erased: false,
@@ -166,9 +169,9 @@ function onMail(handling: Handling, input: MailInput): void {
 function onUserMessage({ draft, flow, rules }: Handling, mail: UserMessage, { cut, at }: MailInput): void {
   // The same client id again: it has its turn already.
   if (draft.fields.recent.some((entry) => entry.turn === mail.turn)) return;
-  draft.set({ erased: false });
   draft.remember(mail);
   if (cut) return draft.end(mail.turn, { kind: "cancelled" }, mail.trace);
+  draft.set({ erased: false });
   const { turn, messageId, digest, text, instructions, trace, introduce = true } = mail;
   const message: QueuedMessage = {
     turn,
@@ -207,28 +210,43 @@ function startAnew(handling: Handling, id: string, erase: boolean): void {
   draft.control(id, ended);
 }
 
+function runsIn(input: Exclude<SessionInput, { kind: "mail" }>): readonly SessionRun[] {
+  if (input.kind === "timer") return [];
+  return input.kind === "result" ? [input.run.body] : input.runs.map((run) => run.body);
+}
+
 /** K11: an honest final for whoever waits, and the dead letter. */
 function giveUp(draft: Draft, input: SessionInput, reason: string, rules: TurnRules): void {
   const failure = { kind: "error", code: "internal", retryable: false } as const;
   if (input.kind !== "mail") {
-    const isSummary = input.kind === "result" && input.run.body.kind === "summarise";
-    return isSummary ? undefined : new TurnFlow(draft, rules).end(failure);
+    const runs = runsIn(input);
+    if (runs.some((run) => run.kind === "summarise")) draft.set({ summarising: false });
+    // What is done beside a turn must not end it.
+    const isAside = runs.length > 0 && runs.every((run) => run.kind === "summarise" || run.kind === "patience");
+    return isAside ? undefined : new TurnFlow(draft, rules).end(failure);
   }
   const { mail, seq, origin, at } = input;
   draft.publish(deadMail(draft.key, { seq, origin, at, text: JSON.stringify(mail) }, reason));
-  if (mail.kind !== "user") return;
+  if (mail.kind !== "user" || draft.fields.recent.some((entry) => entry.turn === mail.turn)) return;
   draft.remember(mail);
   draft.end(mail.turn, failure, mail.trace);
 }
 
 function deadMail(key: SessionKey, item: MailItem, reason: string): PublishEffect {
+  const { text } = item;
+  // With a whole body of any size it might not fit into a commit, and the final beside it would be lost.
+  const isWhole = text.length * MOST_BYTES <= DEAD_BODY_BYTES || byteLength(text) <= DEAD_BODY_BYTES;
+  const kept = isWhole ? text : text.slice(0, DEAD_BODY_BYTES / MOST_BYTES).toWellFormed();
   const body: Omit<DeadLetter, "id"> = {
     v: SCHEMA_VERSION,
     kind: "mail",
     subject: mailSubject("session", key, item.origin),
     seq: item.seq,
-    reason,
-    body: item.text,
+    reason: isWhole ? reason : `${reason} (kept: ${kept.length} of ${text.length} characters)`,
+    body: kept,
   };
   return { subject: deadSubject("mail", key), body };
 }
+
+/** A dead letter is for a person to look at; they need not see all of a megabyte. */
+const DEAD_BODY_BYTES = 192 * 1024;

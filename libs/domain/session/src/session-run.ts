@@ -9,6 +9,8 @@ export type SessionRun =
       readonly step: number;
       readonly attempt: number;
       readonly deadlineAt: number;
+      /** Asked again after a takeover: what was shown of it so far is void. */
+      readonly resumed?: true;
       readonly trace?: string | undefined;
     }
   | {

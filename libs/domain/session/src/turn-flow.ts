@@ -21,8 +21,8 @@ import type { TurnRules } from "./turn-rules.js";
 
 /** Asked again this often when an answer was empty. */
 const MAX_EMPTY_ANSWERS = 2;
-/** A turn resumed more often without coming to an end is taken for one that ends its process. */
-const MAX_ATTEMPTS = 6;
+/** A turn resumed more often without a step forward is taken for one that ends its process. */
+const MAX_RESUMES = 5;
 /** The pauses between "still working" notices double up to this. */
 const MAX_NOTICE_MS = 300_000;
 
@@ -54,6 +54,7 @@ export class TurnFlow {
       steps: 0,
       tokens: 0,
       attempt: 1,
+      resumes: 0,
       emptyAnswers: 0,
       introduce,
       ...(instructions === undefined ? {} : { instructions }),
@@ -103,9 +104,9 @@ export class TurnFlow {
     for (const run of runs) if (run.kind === "summarise") this.#draft.run(SUMMARISE, run);
     const { turn } = this.#draft.fields;
     if (turn === null) return;
-    const attempt = turn.attempt + 1;
-    if (attempt > MAX_ATTEMPTS) return this.end({ kind: "error", code: "internal", retryable: true });
-    this.#draft.setTurn({ attempt });
+    const [attempt, resumes] = [turn.attempt + 1, turn.resumes + 1];
+    if (resumes > MAX_RESUMES) return this.end({ kind: "error", code: "internal", retryable: true });
+    this.#draft.setTurn({ attempt, resumes });
     let waits = false;
     for (const run of runs) {
       if (run.kind === "summarise" || run.turn !== turn.id) continue;
@@ -116,7 +117,7 @@ export class TurnFlow {
   }
 
   #resume(turn: Turn, run: Extract<SessionRun, { kind: "infer" | "tool" }>, attempt: number): boolean {
-    if (run.kind === "infer") this.#draft.run(INFER, { ...run, attempt });
+    if (run.kind === "infer") this.#draft.run(INFER, { ...run, attempt, resumed: true });
     else if (this.#rules.toolbox.isIdempotent(run.name)) this.#draft.run(toolRef(run.callId), run);
     else {
       this.#appendResult(turn, run.callId, { content: INTERRUPTED, isError: true });
@@ -126,7 +127,7 @@ export class TurnFlow {
   }
 
   #infer({ id, attempt, deadlineAt, trace, steps }: Turn): void {
-    this.#draft.setTurn({ steps: steps + 1 });
+    this.#draft.setTurn({ steps: steps + 1, resumes: 0 });
     const traced = trace === undefined ? {} : { trace };
     this.#draft.run(INFER, { kind: "infer", turn: id, step: steps + 1, attempt, deadlineAt, ...traced });
   }
@@ -135,9 +136,8 @@ export class TurnFlow {
   #goOn(): void {
     const { turn } = this.#draft.fields;
     if (turn === null) return;
-    const { maxSteps, maxTokens } = this.#rules.limits;
-    if (turn.steps >= maxSteps) return this.end({ kind: "error", code: "turn_limit", retryable: false });
-    if (turn.tokens >= maxTokens) return this.end({ kind: "error", code: "budget_exceeded", retryable: false });
+    const limit = this.#limitReached();
+    if (limit !== null) return this.end({ kind: "error", code: limit, retryable: false });
     for (const message of this.#draft.fields.steered) {
       this.#draft.append({ role: "user", turn: turn.id, at: this.#draft.now, content: message.text });
       this.#draft.end(message.turn, { kind: "merged", into: turn.id }, message.trace);
@@ -146,14 +146,22 @@ export class TurnFlow {
     this.#infer(turn);
   }
 
+  #limitReached(): "turn_limit" | "budget_exceeded" | null {
+    const { steps = 0, tokens = 0 } = this.#draft.fields.turn ?? {};
+    const { maxSteps, maxTokens } = this.#rules.limits;
+    if (steps >= maxSteps) return "turn_limit";
+    return tokens >= maxTokens ? "budget_exceeded" : null;
+  }
+
   #onModel(turn: Turn, outcome: InferOutcome): void {
     const isAnswer = outcome.kind === "answer";
     const tokens = isAnswer ? outcome.usage.inputTokens + outcome.usage.outputTokens : 0;
     this.#draft.setTurn({ tokens: turn.tokens + tokens });
     const cleaned = isAnswer ? { ...outcome, text: cleanText(outcome.text).visible } : outcome;
-    const taken = new Set(this.#draft.fields.log.tail.flatMap(callsIn));
+    const { log } = this.#draft.fields;
+    const taken = new Set(log.tail.flatMap(callsIn));
     const prefix = `call_${turn.id.slice(2, 14)}_${turn.steps}_${turn.attempt}`;
-    const result = interpret(cleaned, { taken, prefix });
+    const result = interpret(cleaned, { taken, prefix, isWhole: log.segments.length === 0 });
     switch (result.kind) {
       case "answer":
         return this.#onAnswer(turn, result.text);
@@ -169,7 +177,7 @@ export class TurnFlow {
   /** An answer ends the turn, unless somebody spoke in the meantime: then it is said, and the turn goes on. */
   #onAnswer(turn: Turn, text: string): void {
     const { steered, introduced } = this.#draft.fields;
-    if (steered.length > 0 && turn.steps < this.#rules.limits.maxSteps) {
+    if (steered.length > 0 && this.#limitReached() === null) {
       this.#draft.append({ role: "assistant", turn: turn.id, at: this.#draft.now, content: text });
       return this.#goOn();
     }
@@ -243,14 +251,16 @@ export class TurnFlow {
 
   /** Beside the turns: a summary is made of what will soon be too long to show. */
   #summariseIfLong(): void {
-    const { log, summary, generation } = this.#draft.fields;
+    const { log, summary, generation, summarising } = this.#draft.fields;
+    if (summarising) return;
     const to = summaryEnd(log, summary?.upTo ?? 0, this.#rules.windowTokens);
     if (to === null) return;
-    this.#draft.abort(SUMMARISE);
+    this.#draft.set({ summarising: true });
     this.#draft.run(SUMMARISE, { kind: "summarise", generation, to });
   }
 
   #onSummary(run: Extract<SessionRun, { kind: "summarise" }>, outcome: SessionOutcome): void {
+    this.#draft.set({ summarising: false });
     if (outcome.kind !== "summary" || outcome.text === null) return;
     if (run.generation !== this.#draft.fields.generation) return;
     this.#draft.set({ summary: { text: outcome.text, upTo: run.to } });

@@ -45,6 +45,16 @@ describe("a second message", () => {
     expect(session.finalOf(second)).toMatchObject({ kind: "answer", text: "late" });
   });
 
+  test("steer: an answer that used up the tokens is the answer, not an error", () => {
+    const session = new SessionDriver({ secondMessage: "steer" });
+    const first = session.user("m1");
+    const second = session.user("m2");
+    session.answer("the answer", [], 20_000);
+    expect(session.finalOf(first)?.text).toBe("the answer");
+    session.answer("and the other");
+    expect(session.finalOf(second)?.text).toBe("and the other");
+  });
+
   test("interrupt: the running turn ends as cancelled, and it begins", () => {
     const session = new SessionDriver({ secondMessage: "interrupt" });
     const first = session.user("m1");
@@ -102,6 +112,14 @@ describe("control", () => {
     expect(session.finals.at(-1)).toMatchObject({ text: "a3", index: 1 });
   });
 
+  test("a message that an erase overtook does not bring the session back", () => {
+    const session = new SessionDriver();
+    session.user("m1");
+    session.control("erase");
+    session.user("m2", "late", { cut: true });
+    expect(session.fields.erased).toBe(true);
+  });
+
   test("erase forgets the content, and the next message makes the session known again", () => {
     const session = new SessionDriver();
     session.user("m1", "private");
@@ -123,7 +141,6 @@ describe("control", () => {
     session.user("m1", text);
     expect(session.actor.full(session.fields)).toBe(true);
     session.answer("a1");
-    const sealed = session.actor.seal(session.fields)?.fields ?? session.fields;
-    expect(session.actor.full(sealed)).toBe(false);
+    expect(session.actor.full(session.fields), "nothing else would wake it").toBe(false);
   });
 });

@@ -1,5 +1,11 @@
 import type { z } from "zod";
 
+/** Says that nobody waits for a call any more. An `AbortSignal` is one; pure code has no name for that. */
+export interface CancelSignal {
+  readonly aborted: boolean;
+  addEventListener(type: "abort", listener: () => void): void;
+}
+
 /**
  * A tool the agent may call. Declarations are pure; a tool whose work needs the outside world gets
  * it through `ToolWorld`, which the service provides.
@@ -7,6 +13,8 @@ import type { z } from "zod";
 export interface ToolWorld {
   /** Milliseconds since the epoch. */
   readonly now: number;
+  /** Aborts when the call's time is up or its turn is cancelled: a tool that takes long or acts outside stops then. */
+  readonly signal: CancelSignal;
   /** The whole of a long result of this conversation's; undefined when there is none of that name. */
   readBlob(name: string): Promise<string | undefined>;
 }

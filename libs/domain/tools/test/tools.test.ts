@@ -3,7 +3,11 @@ import { describe, expect, test } from "vitest";
 import { echo, excerptOf, MAX_RESULT_LENGTH, now, readBlob, shortened, Toolbox, type ToolWorld } from "../src/index.js";
 
 const box = new Toolbox([now, echo, readBlob]);
-const world: ToolWorld = { now: Date.UTC(2026, 0, 2), readBlob: () => Promise.resolve(undefined) };
+const world: ToolWorld = {
+  now: Date.UTC(2026, 0, 2),
+  signal: new AbortController().signal,
+  readBlob: () => Promise.resolve(undefined),
+};
 
 describe("a call is checked before it runs", () => {
   test.each([
