@@ -11,6 +11,8 @@ export default defineConfig({
   ssr: { resolve: { conditions, externalConditions: ["troupe-source", "node"] } },
   test: {
     reporters: ["default"],
+    // Only a test that hangs takes this long; a busy machine is no failure.
+    testTimeout: 30_000,
     // Groups run one after the other: suites that spawn processes have the machine to themselves.
     projects: [
       {

@@ -36,6 +36,8 @@ export interface FakeOrchestrator {
   script: FakeScript;
   /** Whether user mail is taken up; while not, its bells just lie there. */
   paused: boolean;
+  /** How many mails of a kind lie there. */
+  held(kind: SessionMail["kind"]): number;
   stop(): Promise<void>;
 }
 
@@ -58,6 +60,7 @@ const newFields = (): SessionFields => ({
   steered: [],
   introduced: false,
   summary: null,
+  summarising: false,
   recent: [],
   controls: [],
   erased: false,
@@ -154,6 +157,7 @@ export async function startFakeOrchestrator(bus: Bus): Promise<FakeOrchestrator>
       steps: 1,
       tokens: 0,
       attempt: 1,
+      resumes: 0,
       emptyAnswers: 0,
       introduce: false,
     };
@@ -200,15 +204,16 @@ export async function startFakeOrchestrator(bus: Bus): Promise<FakeOrchestrator>
     );
   };
 
-  const onMail = async (key: SessionKey, mail: SessionMail): Promise<void> => {
+  const onMail = async (key: SessionKey, mail: SessionMail, cut: boolean): Promise<void> => {
     fake.mails.push(mail);
     const session = sessionOf(key);
     const { fields } = session;
     if (mail.kind === "user") {
-      fields.erased = false;
       if (fields.recent.some((one) => one.messageId === mail.messageId)) return;
       const { messageId, digest, turn, text } = mail;
       fields.recent.push({ messageId, digest, turn, final: null });
+      if (cut) return finish(key, turn, { kind: "cancelled", text: "cancelled" });
+      fields.erased = false;
       if (fields.turn === null) return run(key, mail);
       fields.queued.push({ turn, messageId, digest, text, introduce: false, at: Date.now() });
       return store(key, session);
@@ -240,11 +245,28 @@ export async function startFakeOrchestrator(bus: Bus): Promise<FakeOrchestrator>
     return session.lane;
   };
 
-  const take = (bell: Bell): void => {
+  const mailOf = (bell: Bell): SessionMail => {
     const decoded = decode(SessionMail, bell.item.text);
     if (decoded.kind !== "ok") throw new Error(`mail that no orchestrator can read: ${bell.item.text}`);
+    return decoded.message;
+  };
+
+  const take = (bell: Bell, cut = false): void => {
     const key = bell.key as SessionKey;
-    void inLane(key, () => onMail(key, decoded.message)).then(() => bell.ack());
+    void inLane(key, () => onMail(key, mailOf(bell), cut)).then(() => bell.ack());
+  };
+
+  /** Control mail first, as an orchestrator reads it: it ends the messages before it. */
+  const takeAll = (bells: readonly Bell[]): void => {
+    const isUser = (bell: Bell): boolean => mailOf(bell).kind === "user";
+    const controls = bells.filter((bell) => !isUser(bell));
+    for (const bell of controls) take(bell);
+    for (const bell of bells.filter(isUser)) {
+      take(
+        bell,
+        controls.some(({ key, item }) => key === bell.key && item.seq > bell.item.seq),
+      );
+    }
   };
 
   let isPaused = false;
@@ -257,8 +279,9 @@ export async function startFakeOrchestrator(bus: Bus): Promise<FakeOrchestrator>
     },
     set paused(value: boolean) {
       isPaused = value;
-      if (!value) for (const bell of paused.splice(0)) take(bell);
+      if (!value) takeAll(paused.splice(0));
     },
+    held: (kind: SessionMail["kind"]) => paused.filter((bell) => mailOf(bell).kind === kind).length,
   };
   const bells = await ringBells(bus, {
     actor: "session",

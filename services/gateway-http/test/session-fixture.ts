@@ -19,6 +19,7 @@ export function sessionEntry(fields: Partial<SessionFields> = {}): SessionEntry 
       steered: [],
       introduced: false,
       summary: null,
+      summarising: false,
       recent: [],
       controls: [],
       erased: false,
@@ -35,6 +36,7 @@ export const runningTurn = (id: string, status: "running" | "waiting_tasks" = "r
   steps: 2,
   tokens: 0,
   attempt: 1,
+  resumes: 0,
   emptyAnswers: 0,
   introduce: false,
 });

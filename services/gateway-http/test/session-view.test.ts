@@ -36,7 +36,7 @@ describe("sessionView", () => {
 });
 
 describe("messagesView", () => {
-  const segments = [{ from: 0, to: 10, level: 0, tokens: 50, digest: "0".repeat(64) }];
+  const segments = [{ from: 0, to: 10, level: 0, tokens: 50, beginsTurn: true, digest: "0".repeat(64) }];
   const log = { segments, from: 10, tail: [said("a"), said("b"), said("c")] };
   const sealed = Array.from({ length: 10 }, (_, i) => said(`sealed ${i}`));
   const read = (key: string) =>
@@ -103,11 +103,13 @@ describe("finalInState", () => {
     expect(finalInState(sessionEntry({ recent }), "t_1")).toMatchObject({ final: { text: "Cancelled." } });
   });
 
-  it.each([
-    ["sealed away", { index: 3 }],
-    ["of an earlier generation", { index: 5, generation: -1 }],
-  ])("does not know a text that is %s", (_why, final) => {
-    const entry = sessionEntry({ log, recent: [answered("t_1", final)] });
+  it("says where a text is that has been sealed away", () => {
+    const found = finalInState(sessionEntry({ log, recent: [answered("t_1", { index: 3 })] }), "t_1");
+    expect(found).toMatchObject({ kind: "sealed", final: { turn: "t_1", index: 3 } });
+  });
+
+  it("does not know a text of an earlier generation", () => {
+    const entry = sessionEntry({ log, recent: [answered("t_1", { index: 5, generation: -1 })] });
     expect(finalInState(entry, "t_1")).toEqual({ kind: "unknown" });
   });
 

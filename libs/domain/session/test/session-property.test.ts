@@ -99,6 +99,6 @@ test("any sequence of turns, failures, crashes and cancels: one FINAL each and a
       expect(session.runs.filter((run) => run.body.kind !== "summarise")).toEqual([]);
       expect(session.fields.messageCount).toBe(session.log.length);
     }),
-    { numRuns: 2_000 },
+    { numRuns: 1_000 },
   );
 });
