@@ -28,6 +28,7 @@ export interface FilteredText {
  *    direct quotation counts: reasoning that was cut off within a fence must not swallow the answer.
  * R5 Filtering twice is filtering once: contexts are those of the visible text, and a removed block leaves
  *    no tag behind that its neighbours make up together.
+ *    Not claimed where a removal joins two runs of backticks, which then make another code span.
  * R6 A block takes the white space around it along so far that one gap is left, none at the ends of the text.
  *    Everything else stays as it is.
  * R7 Linear time, bounded memory: MAX_TAG, MAX_HELD and MAX_GAP say how much is kept back at most.

@@ -119,6 +119,10 @@ describe("any text", () => {
     fc.assert(
       fc.property(text, (whole) => {
         const once = cleanText(whole).visible;
+        // A removal that joins two runs of backticks makes another code span of them: nothing is claimed then.
+        const lengths = (of: string) => new Set((of.match(/`+/g) ?? []).map((run) => run.length));
+        const before = lengths(whole);
+        fc.pre([...lengths(once)].every((length) => before.has(length)));
         expect(cleanText(once).visible).toBe(once);
       }),
       { numRuns: 10_000 },
