@@ -18,7 +18,9 @@ export function exchange(agent, url, { headers = {}, body }) {
         response.on("data", (chunk) => {
           received += chunk;
         });
-        response.on("end", () => (response.statusCode === 200 ? resolve(received) : reject(new Error(`${response.statusCode}: ${received}`))));
+        response.on("end", () =>
+          response.statusCode === 200 ? resolve(received) : reject(new Error(`${response.statusCode}: ${received}`)),
+        );
         response.on("error", reject);
       },
     );

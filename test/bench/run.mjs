@@ -32,7 +32,9 @@ const sessionOf = ({ number, turn }) => `http:bench-${run}-${number}-${Math.floo
 
 const ways = {
   "bare model call": ({ agent }) =>
-    exchange(agent, `${modelUrl}/chat/completions`, { body: { model: "m", stream: true, messages: [{ role: "user", content: "How are you?" }] } }),
+    exchange(agent, `${modelUrl}/chat/completions`, {
+      body: { model: "m", stream: true, messages: [{ role: "user", content: "How are you?" }] },
+    }),
   "streamed (/v1/chat/completions)": (at) =>
     exchange(at.agent, `${troupe.url}/v1/chat/completions`, {
       headers: { authorization, "x-troupe-session": sessionOf(at) },
@@ -47,7 +49,9 @@ const ways = {
 
 /** Proportional set size of processes, MiB: shared pages are counted once. */
 function pssOf(pids) {
-  const kib = pids.map((pid) => Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1] ?? 0));
+  const kib = pids.map((pid) =>
+    Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, "utf8"))?.[1] ?? 0),
+  );
   return Math.round(kib.reduce((sum, one) => sum + one, 0) / 1024);
 }
 const pids = () => [troupe.nats.pid, ...troupe.orchestrators.map((x) => x.pid), ...troupe.gateways.map((x) => x.pid)];
@@ -59,11 +63,17 @@ try {
     for (const clients of values.clients.split(",").map(Number)) {
       await load({ clients, seconds: 1, ask });
       const { perSecond, p50, p99, errors } = await load({ clients, seconds, ask });
-      console.log(`| ${name} | ${clients} | ${perSecond.toFixed(0)} | ${p50.toFixed(2)} | ${p99.toFixed(2)} | ${errors} |`);
+      console.log(
+        `| ${name} | ${clients} | ${perSecond.toFixed(0)} | ${p50.toFixed(2)} | ${p99.toFixed(2)} | ${errors} |`,
+      );
     }
   }
-  console.log(`\nmemory (PSS, NATS, gateway and orchestrator): ${rest} MiB at rest, ${pssOf(pids())} MiB after the load`);
-  console.log(`writes ${values.fsync ? "on disk before they are acknowledged" : "acknowledged before they are on disk"}; Node ${process.version}`);
+  console.log(
+    `\nmemory (PSS, NATS, gateway and orchestrator): ${rest} MiB at rest, ${pssOf(pids())} MiB after the load`,
+  );
+  console.log(
+    `writes ${values.fsync ? "on disk before they are acknowledged" : "acknowledged before they are on disk"}; Node ${process.version}`,
+  );
 } finally {
   await troupe.stop();
   model.disconnect();

@@ -1,3 +1,4 @@
+import { dueWork } from "./due-work.js";
 import { type Entry, type Known, NO_CURSORS, onLog, publishesOf, runsOf } from "./entry.js";
 import { attemptAt, Fold, MAX_ATTEMPTS, pauseOf } from "./fold.js";
 import { Mailbox } from "./mailbox.js";
@@ -110,7 +111,7 @@ export class Activation<F, M, R, O> {
     for (;;) {
       if (this.#tenure.isOver) throw this.#tenure.lost();
       if (this.#mailbox.hasUnjudged(this.#tenure.entry)) await this.#follow(() => this.#tenure.refresh());
-      this.#startRuns();
+      const needsRenewal = this.#startRuns();
       await this.#publisher.publish(publishesOf(this.#tenure.entry));
       await this.#look();
       if (this.#mailbox.ackSettled(this.#tenure.entry, this.#publisher.confirmed)) this.#reach("acked");
@@ -118,7 +119,7 @@ export class Activation<F, M, R, O> {
       const due = this.#due(works);
       const hasRuns = runsOf(this.#tenure.entry).length > 0;
       const waits = hasRuns || works.length > 0 || this.#mailbox.hasNew || !this.#publisher.isDone;
-      if (due.length > 0 || this.#tenure.renewInMs <= 0) await this.#commit(due);
+      if (due.length > 0 || needsRenewal || this.#tenure.renewInMs <= 0) await this.#commit(due);
       else if (hasRuns && this.#isHandingOver) await this.#giveAway();
       else if (waits) await this.#pause();
       else if (this.#tenure.isHeld) await this.#write(this.#fold().entry, false);
@@ -126,14 +127,16 @@ export class Activation<F, M, R, O> {
     }
   }
 
-  /** K5: a run whose doing can be noticed starts only while the lease surely holds. */
-  #startRuns(): void {
-    const { isHeld, entry } = this.#tenure;
-    if (!isHeld || this.#isHandingOver) return;
+  /** K5: a run whose doing can be noticed waits for a lease that nobody can doubt; whether one does. */
+  #startRuns(): boolean {
+    const { isHeld, entry, isFresh } = this.#tenure;
+    if (!isHeld || this.#isHandingOver) return false;
+    let isWaiting = false;
     for (const run of runsOf(entry)) {
-      if (run.sideEffect && this.#tenure.isOver) return;
-      this.#runs.start(run, { key: this.#base.key, runId: run.id, epoch: entry.epoch, fields: entry.fields });
+      if (run.sideEffect && !isFresh && !this.#runs.isUnderWay(run)) isWaiting = true;
+      else this.#runs.start(run, { key: this.#base.key, runId: run.id, epoch: entry.epoch, fields: entry.fields });
     }
+    return isWaiting;
   }
 
   /** No polling after a commit: the log is read again only when a bell lies above the cursor (K7). */
@@ -161,22 +164,11 @@ export class Activation<F, M, R, O> {
     return this.#mailbox.pending(entry, this.#base.actor.full(entry.fields));
   }
 
-  /** Leaves out what failed a moment ago, and what comes after it in the same lane (K11). */
+  /** What may be handled in the next commit: a suspect is handled alone (K11). */
   #due(works: readonly Work<M, R, O>[]): Work<M, R, O>[] {
-    const now = this.#base.ports.clock.now();
-    const pausing = this.#tenure.entry.attempts.filter((x) => pauseOf(x, now) > 0).map((x) => x.input);
-    const blocked = new Set<string>();
-    const due = works.filter((work) => {
-      const lane = (work.kind === "mail" ? work.lane : null) ?? work.name;
-      if (pausing.includes(work.name)) blocked.add(lane);
-      return !blocked.has(lane);
-    });
-    const suspect = due.findIndex((work) => this.#isSuspect(work));
+    const due = dueWork(works, this.#tenure.entry, this.#base.ports.clock.now());
+    const suspect = due.findIndex((work) => this.#mailbox.wasRedelivered(work));
     return due.slice(0, suspect < 0 ? this.#base.options.maxFold : Math.max(1, suspect));
-  }
-
-  #isSuspect(work: Work<M, R, O>): boolean {
-    return work.kind === "mail" && this.#mailbox.wasRedelivered(work.bell);
   }
 
   async #commit(works: readonly Work<M, R, O>[]): Promise<void> {
@@ -186,22 +178,43 @@ export class Activation<F, M, R, O> {
     } catch (cause) {
       const [first, second] = works;
       if (!(cause instanceof TooLarge) || first === undefined) throw cause;
-      if (second) return this.#commit([first]);
-      const fold = this.#fold();
-      const n = (attemptAt(fold.entry, first.name)?.n ?? 0) + 1;
-      if (n > MAX_ATTEMPTS) fold.discard(first);
-      else fold.record({ input: first.name, n, notBefore: 0, reason: cause.message });
-      this.#base.ports.observe({ kind: "poison", key: this.#base.key, attempt: n, reason: cause.message });
-      await this.#write(fold.entry, true);
+      await (second ? this.#commit([first]) : this.#giveUp(first, cause));
+    }
+  }
+
+  /** K12: what does not fit is tried as poison, then ends with the actor's last word, at worst without any. */
+  async #giveUp(work: Work<M, R, O>, cause: TooLarge): Promise<void> {
+    const { key, ports } = this.#base;
+    const [recorded, discarded, silent] = [this.#fold(), this.#fold(), this.#fold()];
+    const n = (attemptAt(recorded.entry, work.name)?.n ?? 0) + 1;
+    ports.observe({ kind: "poison", key, attempt: n, reason: cause.message });
+    if (n <= MAX_ATTEMPTS) {
+      recorded.record({ input: work.name, n, notBefore: 0, reason: cause.message });
+      if (await this.#fits(recorded)) return;
+    }
+    ports.observe({ kind: "trouble", key, what: `discarded ${work.name}: ${cause.message}`, cause });
+    discarded.discard(work);
+    if (await this.#fits(discarded)) return;
+    silent.discardSilently(work);
+    await this.#write(silent.entry, true);
+  }
+
+  async #fits({ entry }: Fold<F, M, R, O>): Promise<boolean> {
+    try {
+      await this.#write(entry, !this.#isInheriting);
+      return true;
+    } catch (cause) {
+      if (cause instanceof TooLarge) return false;
+      throw cause;
     }
   }
 
   async #handle(works: readonly Work<M, R, O>[]): Promise<void> {
     const { key, ports } = this.#base;
-    const { entry: before, isHeld } = this.#tenure;
+    const { entry: before } = this.#tenure;
     const [first] = works;
     const fold = this.#fold();
-    if (first && this.#isSuspect(first) && !this.#announced.has(first.name)) {
+    if (first && this.#mailbox.wasRedelivered(first) && !this.#announced.has(first.name)) {
       this.#announced.add(first.name);
       const n = (attemptAt(before, first.name)?.n ?? 0) + 1;
       if (n <= MAX_ATTEMPTS) {
@@ -212,9 +225,12 @@ export class Activation<F, M, R, O> {
     const failed = fold.handle(works);
     if (failed) ports.observe({ kind: "poison", key, attempt: failed.n, reason: failed.reason });
     this.#reach("decided");
-    // K6: a takeover that failed leaves the lease, for only one that succeeds may start work.
-    const isInherited = !isHeld && runsOf(before).length > 0;
-    await this.#write(fold.entry, failed ? !isInherited : this.#hasMore(fold.entry));
+    await this.#write(fold.entry, failed ? !this.#isInheriting : this.#hasMore(fold.entry));
+  }
+
+  /** K6: a takeover that failed leaves the lease, for only one that succeeds may start work. */
+  get #isInheriting(): boolean {
+    return !this.#tenure.isHeld && runsOf(this.#tenure.entry).length > 0;
   }
 
   /** Whether there is a reason to keep the lease beyond this commit. */
@@ -223,8 +239,7 @@ export class Activation<F, M, R, O> {
   }
 
   get #known(): Known<F, R> {
-    const { entry, revision } = this.#tenure;
-    return { entry, revision, confirmed: this.#publisher.confirmed };
+    return { entry: this.#tenure.entry, revision: this.#tenure.revision, confirmed: this.#publisher.confirmed };
   }
 
   /** The next commit, with nothing handled so far. */

@@ -86,6 +86,11 @@ export interface Actor<F, M, R, O> {
   receive(fields: F, input: Input<M, R, O>, now: number): Decision<F, R>;
   /** What to do with an input that failed three times (K11): an honest final, a dead letter. */
   onPoison(fields: F, input: Input<M, R, O>, reason: string, now: number): Decision<F, R>;
+  /**
+   * For an input that ends without a trace because the state or the decision of `onPoison` is larger than
+   * the store takes (K12): what little can still be said, such as a final, with fields no larger than they are.
+   */
+  lastWord?(fields: F, input: Input<M, R, O>, now: number): Decision<F, R>;
   /** The dead letter for mail that cannot be read or handled. */
   deadLetter(item: MailItem, reason: string): PublishEffect;
   /** Where a timer's schedule is put, and where it fires; `timer` is a token. */

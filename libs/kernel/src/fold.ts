@@ -70,8 +70,21 @@ export class Fold<F, M, R, O> {
     return undefined;
   }
 
-  /** Past it without a trace: what cannot be handled must not stop the conversation either. */
+  /** Past it with the actor's last word, if it has one: what cannot be handled must not stop the conversation either. */
   discard(work: Work<M, R, O>): void {
+    const { actor, now } = this.#base;
+    const input = this.#inputOf(work);
+    if (input === undefined || !actor.lastWord) return this.discardSilently(work);
+    const { entry } = this;
+    try {
+      this.#settle(work, actor.lastWord(entry.fields, input, now));
+    } catch {
+      this.entry = entry;
+      this.discardSilently(work);
+    }
+  }
+
+  discardSilently(work: Work<M, R, O>): void {
     this.#settle(work, { fields: this.entry.fields });
   }
 

@@ -15,8 +15,8 @@ export class Host<F, M, R, O> {
   readonly #base: HostBase<F, M, R, O>;
   readonly #live = new Map<string, Activation<F, M, R, O>>();
   readonly #kept = new Map<string, Known<F, R>>();
-  /** When an owner was first found silent, by owner and epoch. */
-  readonly #silent = new Map<string, number>();
+  /** When an owner was first and last found silent, by owner, epoch and revision. */
+  readonly #silent = new Map<string, { readonly firstAt: number; readonly lastAt: number }>();
   #serial = 0;
   #cancelWorking: () => void = () => undefined;
   #onEmpty: (() => void)[] = [];
@@ -83,23 +83,33 @@ export class Host<F, M, R, O> {
     if (this.#live.size === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();
   }
 
-  async #offer({ owner, epoch }: Holder, bell: Bell): Promise<void> {
+  async #offer(holder: Holder, bell: Bell): Promise<void> {
     const { ports, options } = this.#base;
-    const answer = await ports.owner.offer(owner, bell).catch(() => "silent" as const);
-    const name = `${owner}#${epoch}`;
+    const answer = await ports.owner.offer(holder.owner, bell).catch(() => "silent" as const);
+    const name = nameOf(holder);
+    this.#forgetOldSilence();
+    const now = ports.clock.monotonic();
     if (answer !== "silent") this.#silent.delete(name);
-    else if (!this.#silent.has(name)) this.#silent.set(name, ports.clock.monotonic());
+    else this.#silent.set(name, { firstAt: this.#silent.get(name)?.firstAt ?? now, lastAt: now });
     if (answer !== "taken") bell.nak(options.busyDelayMs);
   }
 
   /** One that this process has left behind, for it has one activation of a key at a time; or one silent for long. */
-  #isDead({ owner, epoch }: Holder): boolean {
+  #isDead(holder: Holder): boolean {
     const { processId, ports, options } = this.#base;
-    if (owner.startsWith(`${processId}-`)) return true;
-    const since = this.#silent.get(`${owner}#${epoch}`);
-    if (since === undefined || ports.clock.monotonic() - since < options.silenceMs) return false;
-    this.#silent.delete(`${owner}#${epoch}`);
-    return true;
+    if (holder.owner.startsWith(`${processId}-`)) return true;
+    this.#forgetOldSilence();
+    const silence = this.#silent.get(nameOf(holder));
+    if (silence === undefined || ports.clock.monotonic() - silence.firstAt < options.silenceMs) return false;
+    // Offers made at the same time share one hitch of the network: only later ones confirm it.
+    return silence.lastAt - silence.firstAt >= options.busyDelayMs;
+  }
+
+  /** Silence that nobody has confirmed for a while says nothing: an owner may have answered since, had it been asked. */
+  #forgetOldSilence(): void {
+    const { ports, options } = this.#base;
+    const before = ports.clock.monotonic() - 2 * options.busyDelayMs - options.silenceMs;
+    for (const [name, { lastAt }] of this.#silent) if (lastAt < before) this.#silent.delete(name);
   }
 
   #keep(key: string, kept: Known<F, R>): void {
@@ -115,3 +125,5 @@ export class Host<F, M, R, O> {
     });
   }
 }
+
+const nameOf = ({ owner, epoch, revision }: Holder): string => `${owner}#${epoch}#${revision}`;

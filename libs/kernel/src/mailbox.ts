@@ -1,7 +1,7 @@
 import type { Cursors, Entry } from "./entry.js";
 import type { Bell, LogOrigin, MailItem } from "./ports.js";
 import type { ActivationBase } from "./tenure.js";
-import { type MailWork, mailWork } from "./work.js";
+import { type MailWork, mailWork, type Work } from "./work.js";
 
 /**
  * The mail of one activation: what is read from the logs and unhandled, and the doorbells it holds.
@@ -150,8 +150,8 @@ export class Mailbox<F, M, R, O> {
     for (const [seq, work] of this.#log) if (isBehind(cursors, work)) this.#log.delete(seq);
   }
 
-  wasRedelivered(seq: number): boolean {
-    return this.#held.get(seq)?.bell.redelivered ?? false;
+  wasRedelivered(work: Work<M, R, O>): boolean {
+    return work.kind === "mail" && (this.#held.get(work.bell)?.bell.redelivered ?? false);
   }
 
   /** The bells that are not acked. */

@@ -16,6 +16,10 @@ export class RunTable<F, R, O> {
     this.#onEnd = onEnd;
   }
 
+  isUnderWay(run: ListedRun<R>): boolean {
+    return this.#running.has(run.id);
+  }
+
   /** Starts a run, unless it is under way. */
   start(run: ListedRun<R>, context: RunContext<F>): void {
     if (this.#running.has(run.id)) return;

@@ -1,4 +1,5 @@
 import type { Actor } from "./actor.js";
+import { Backoff } from "./backoff.js";
 import { type Entry, newEntry, runsOf } from "./entry.js";
 import type { HostBase } from "./options.js";
 import type { Bell, StoredEntry } from "./ports.js";
@@ -11,6 +12,7 @@ import type { Bell, StoredEntry } from "./ports.js";
  *    revisions older than one seen are ignored.
  * K5 The first commit takes the lease, every commit renews it, the last releases it. Others go by the
  *    wall clock in it, its owner by a deadline on the monotonic clock.
+ * K9 While commits are impossible their owner waits, longer each time; one without a lease gives up.
  */
 export interface ActivationBase<F, M, R, O> extends HostBase<F, M, R, O> {
   readonly key: string;
@@ -25,6 +27,8 @@ export interface ActivationBase<F, M, R, O> extends HostBase<F, M, R, O> {
 export interface Holder {
   readonly owner: string;
   readonly epoch: number;
+  /** Of the entry that names it: one that commits is not dead. */
+  readonly revision: number;
 }
 
 /** This activation may not go on: the bells are for the holder, or ring again anywhere after the delay. */
@@ -48,6 +52,9 @@ export class TooLarge extends Error {
 /** How long what only a newer service can handle is left alone. */
 export const NEWER_DELAY_MS = 5_000;
 const LONGEST_RETRY_MS = 1_000;
+/** Writes that fail in a row before the bells are given back, and for how long. */
+const MOST_FAILURES = 5;
+const GIVE_UP_DELAY_MS = 2_000;
 
 export class Tenure<F, M, R, O> {
   entry!: Entry<F, R>;
@@ -57,6 +64,9 @@ export class Tenure<F, M, R, O> {
   readonly #base: ActivationBase<F, M, R, O>;
   /** Monotonic instant after which the lease no longer surely holds (K5). */
   #endsAt = 0;
+  /** Monotonic instant before the last write that surely landed was sent. */
+  #landedAt = -Infinity;
+  readonly #backoff = new Backoff();
 
   constructor(base: ActivationBase<F, M, R, O>) {
     this.#base = base;
@@ -73,7 +83,7 @@ export class Tenure<F, M, R, O> {
     // Capped: of all clocks only the monotonic one does not jump.
     this.#endsAt = ports.clock.monotonic() + Math.min(leftMs, options.leaseMs);
     if (lease === null || this.isHeld || leftMs <= 0) return;
-    const holder = { owner: lease.owner, epoch };
+    const holder = { owner: lease.owner, epoch, revision };
     if (!isDead(holder)) throw new Fenced(0, holder);
   }
 
@@ -108,6 +118,12 @@ export class Tenure<F, M, R, O> {
     return this.isHeld && this.#base.ports.clock.monotonic() >= this.#endsAt;
   }
 
+  /** Whether a commit landed so recently that nobody can have taken the owner for dead since (K5). */
+  get isFresh(): boolean {
+    const { options, ports } = this.#base;
+    return this.isHeld && ports.clock.monotonic() - this.#landedAt < options.silenceMs;
+  }
+
   /** Milliseconds until the lease has to be renewed; Infinity when none is held. */
   get renewInMs(): number {
     const { options, ports } = this.#base;
@@ -121,9 +137,12 @@ export class Tenure<F, M, R, O> {
     const lease = keepLease ? { owner, until: ports.clock.now() + options.leaseMs } : null;
     const runs = this.isHeld ? 0 : runsOf(this.entry).length;
     const next = { ...folded, epoch: folded.epoch + (this.isHeld ? 0 : 1), lease };
+    const sentAt = ports.clock.monotonic();
     try {
       const outcome = await ports.state.write(key, JSON.stringify(next), this.revision);
       if (outcome.kind === "stored") {
+        this.#backoff.reset();
+        this.#landedAt = sentAt;
         this.adopt(next, outcome.revision);
         ports.observe({ kind: "point", point: "committed", key });
         if (runs > 0) ports.observe({ kind: "takeover", key, epoch: next.epoch, runs });
@@ -134,8 +153,21 @@ export class Tenure<F, M, R, O> {
     } catch (cause) {
       if (cause instanceof TooLarge) throw cause;
       ports.observe({ kind: "trouble", key, what: "commit", cause });
+      await this.#pauseAfterFailure();
     }
     await this.refresh();
+  }
+
+  /** K9: a store that takes nothing is not hammered, and nobody waits in memory for it without a lease. */
+  async #pauseAfterFailure(): Promise<void> {
+    const pauseMs = this.#backoff.fail();
+    if (!this.isHeld && this.#backoff.failures >= MOST_FAILURES) throw new Fenced(GIVE_UP_DELAY_MS);
+    const leftMs = this.isHeld ? this.#endsAt - this.#base.ports.clock.monotonic() : Infinity;
+    await this.#wait(Math.max(0, Math.min(pauseMs, leftMs)));
+  }
+
+  #wait(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.#base.ports.clock.after(ms, resolve));
   }
 
   /** Starts over from the leader's entry; fenced when the lease is gone by it, or may be, or when the log is another. */
@@ -159,7 +191,7 @@ export class Tenure<F, M, R, O> {
         ports.observe({ kind: "trouble", key, what: "read", cause });
       }
       if (this.isOver) throw this.lost();
-      await new Promise<void>((resolve) => ports.clock.after(pauseMs, resolve));
+      await this.#wait(pauseMs);
     }
   }
 

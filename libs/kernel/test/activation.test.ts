@@ -1,8 +1,13 @@
 import { expect, test } from "vitest";
 import { simActor } from "../src/testing/index.js";
-import { ActorRun } from "./actor-run.js";
+import { ActorRun, type Write } from "./actor-run.js";
 
 const actor = simActor();
+const atMost =
+  (length: number) =>
+  (write: Write): Write =>
+  async (key, text, revision) =>
+    text.length > length ? { kind: "too-large" } : write(key, text, revision);
 const answering = {
   start: ({ mail }: { mail: string }, { epoch }: { epoch: number }) => ({
     outcome: Promise.resolve({ mail, epoch }),
@@ -81,7 +86,7 @@ test("K12: an input that makes the state too large ends as poison; what came wit
     if (input.kind !== "mail" || input.mail !== "u2") return decision;
     return { ...decision, fields: { ...decision.fields, log: [...decision.fields.log, "x".repeat(10_000)] } };
   };
-  const run = new ActorRun({ ...actor, receive: large }, answering, 5_000);
+  const run = new ActorRun({ ...actor, receive: large }, answering, atMost(5_000));
   const seqs = await Promise.all(["u1", "u2", "u3"].map((text) => run.ports.putMail("k", "in", text)));
   for (const seq of seqs) expect(await run.ring(seq)).toEqual(["ack"]);
   const finals = run.ports.broker.published
@@ -93,3 +98,60 @@ test("K12: an input that makes the state too large ends as poison; what came wit
     ["u3", "answer"],
   ]);
 });
+
+/** An actor that can say nothing short about `u2` on its own. */
+const verbose: typeof actor = {
+  ...actor,
+  receive: (fields, input, now) => swollen(input, actor.receive(fields, input, now)),
+  onPoison: (fields, input, reason, now) => swollen(input, actor.onPoison(fields, input, reason, now)),
+};
+
+function swollen(
+  input: Parameters<typeof actor.receive>[1],
+  decision: ReturnType<typeof actor.receive>,
+): ReturnType<typeof actor.receive> {
+  if (input.kind !== "mail" || input.mail !== "u2") return decision;
+  return { ...decision, publish: [{ subject: "dead", body: { text: "x".repeat(10_000) } }] };
+}
+
+const discarded = "discarded in:2: the state would be larger than the server takes";
+
+test("K12: what is too large even as poison is discarded loudly, and the conversation goes on", async () => {
+  const run = new ActorRun(verbose, answering, atMost(5_000));
+  for (const text of ["u1", "u2", "u3"])
+    expect(await run.ring(await run.ports.putMail("k", "in", text))).toEqual(["ack"]);
+  expect(finalsOf(run)).toEqual(["u1 answer", "u3 answer"]);
+  expect(run.events.filter((x) => x.kind === "trouble").map((x) => x.what)).toEqual([discarded]);
+});
+
+test("K12: the actor's last word goes out with what is discarded", async () => {
+  const lastWord: typeof actor.lastWord = (fields, input) => ({
+    fields,
+    publish: input.kind === "mail" ? [{ subject: "final", body: { mail: input.mail, how: "too large" } }] : [],
+  });
+  const run = new ActorRun({ ...verbose, lastWord }, answering, atMost(5_000));
+  for (const text of ["u1", "u2", "u3"])
+    expect(await run.ring(await run.ports.putMail("k", "in", text))).toEqual(["ack"]);
+  expect(finalsOf(run)).toEqual(["u1 answer", "u2 too large", "u3 answer"]);
+  expect(run.events.filter((x) => x.kind === "trouble").map((x) => x.what)).toEqual([discarded]);
+});
+
+test("K12: a last word that is too large or throws does not stop the conversation", async () => {
+  const words: (typeof actor.lastWord)[] = [
+    (fields) => ({ fields, publish: [{ subject: "final", body: { text: "x".repeat(10_000) } }] }),
+    () => {
+      throw new Error("no words");
+    },
+  ];
+  for (const lastWord of words) {
+    const run = new ActorRun({ ...verbose, lastWord }, answering, atMost(5_000));
+    for (const text of ["u1", "u2", "u3"])
+      expect(await run.ring(await run.ports.putMail("k", "in", text))).toEqual(["ack"]);
+    expect(finalsOf(run)).toEqual(["u1 answer", "u3 answer"]);
+  }
+});
+
+function finalsOf({ ports }: { readonly ports: ActorRun<unknown, unknown, unknown, unknown>["ports"] }): string[] {
+  const finals = ports.broker.published.filter((x) => x.subject === "final");
+  return finals.map((x) => `${String(x.body["mail"])} ${String(x.body["how"])}`);
+}

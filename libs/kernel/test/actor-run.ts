@@ -1,5 +1,8 @@
-import { type Actor, type Bell, Host, HOST_DEFAULTS, type KernelEvent, type RunPort } from "../src/index.js";
+import { type Actor, type Bell, Host, HOST_DEFAULTS, type KernelEvent } from "../src/index.js";
+import type { RunPort, StatePort } from "../src/index.js";
 import { MemoryPorts } from "../src/testing/index.js";
+
+export type Write = StatePort["write"];
 
 /** A host of one process on in-memory ports, with a log of what the kernel asked and reported. */
 export class ActorRun<F, M, R, O> {
@@ -9,8 +12,10 @@ export class ActorRun<F, M, R, O> {
   readonly calls: string[] = [];
   readonly host: Host<F, M, R, O>;
 
-  /** `maxLength`: of an entry that the store takes. */
-  constructor(actor: Actor<F, M, R, O>, runs: RunPort<F, R, O>, maxLength = Infinity) {
+  #timers: { readonly at: number; readonly callback: () => void }[] = [];
+
+  /** `faulty`: puts something between the kernel and the store. */
+  constructor(actor: Actor<F, M, R, O>, runs: RunPort<F, R, O>, faulty = (write: Write): Write => write) {
     const { state, mail, publish, owner } = this.ports;
     const { calls } = this;
     const counted = <A extends unknown[], T>(name: string, port: (...args: A) => Promise<T>) => {
@@ -26,9 +31,7 @@ export class ActorRun<F, M, R, O> {
       ports: {
         state: {
           read: counted("state read", state.read),
-          write: counted("commit", async (key: string, text: string, revision: number) =>
-            text.length > maxLength ? { kind: "too-large" as const } : state.write(key, text, revision),
-          ),
+          write: counted("commit", faulty(state.write)),
         },
         mail: { ...mail, read: counted("mail read", mail.read), waiting: counted("waiting", mail.waiting) },
         segments: { create: counted("segment", this.ports.segments.create) },
@@ -38,11 +41,31 @@ export class ActorRun<F, M, R, O> {
         clock: {
           now: () => this.ports.now(),
           monotonic: () => this.ports.now(),
-          after: () => () => undefined,
+          after: (ms, callback) => this.#after(ms, callback),
         },
         observe: (event) => this.events.push(event),
       },
     });
+  }
+
+  #after(ms: number, callback: () => void): () => void {
+    const timer = { at: this.ports.now() + ms, callback };
+    this.#timers.push(timer);
+    return () => {
+      this.#timers = this.#timers.filter((x) => x !== timer);
+    };
+  }
+
+  #fireTimers(): void {
+    const due = this.#timers.filter((x) => x.at <= this.ports.now());
+    this.#timers = this.#timers.filter((x) => !due.includes(x));
+    for (const { callback } of due) callback();
+  }
+
+  /** Virtual time goes on by this much, and by a little more. */
+  async pass(ms: number): Promise<void> {
+    const endsAt = this.ports.now() + ms;
+    await this.ports.until(async () => this.ports.now() >= endsAt);
   }
 
   /** Rings for this mail and waits until the host has nothing left to do; how the bell was answered. */
@@ -59,6 +82,7 @@ export class ActorRun<F, M, R, O> {
     };
     this.host.ring(heard);
     await this.ports.until(async () => {
+      this.#fireTimers();
       await new Promise((resolve) => setImmediate(resolve));
       return this.host.size === 0;
     });

@@ -60,8 +60,8 @@ const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: "activation.ts",
-        from: "await this.#write(fold.entry, failed ? !isInherited : this.#hasMore(fold.entry));",
-        to: "await this.#write(fold.entry, failed ? !isInherited : this.#hasMore(fold.entry)); if (works.length > 0 && this.#tenure.entry.fields !== fold.entry.fields) await this.#commit(works);",
+        from: "await this.#write(fold.entry, failed ? !this.#isInheriting : this.#hasMore(fold.entry));",
+        to: "await this.#write(fold.entry, failed ? !this.#isInheriting : this.#hasMore(fold.entry)); if (works.length > 0 && this.#tenure.entry.fields !== fold.entry.fields) await this.#commit(works);",
       },
     ],
   },
@@ -81,14 +81,14 @@ const MUTANTS: readonly Mutant[] = [
       { file: "activation.ts", from: "if (!isHeld && runs.length > 0) return [resumedWork(runs)];", to: "" },
       {
         file: "activation.ts",
-        from: "if (!isHeld || this.#isHandingOver) return;",
-        to: "if (this.#isHandingOver) return;",
+        from: "if (!isHeld || this.#isHandingOver) return false;",
+        to: "if (this.#isHandingOver) return false;",
       },
     ],
   },
   {
     name: "K6: a takeover that failed keeps the lease",
-    edits: [{ file: "activation.ts", from: "failed ? !isInherited : ", to: "failed ? true : " }],
+    edits: [{ file: "activation.ts", from: "failed ? !this.#isInheriting : ", to: "failed ? true : " }],
   },
   {
     name: "K7: a bell is acked while a publish is unconfirmed",
@@ -120,8 +120,8 @@ const MUTANTS: readonly Mutant[] = [
     name: "K11: mail behind a failed one goes on in its lane",
     edits: [
       {
-        file: "activation.ts",
-        from: "if (pausing.includes(work.name)) blocked.add(lane);\n      return !blocked.has(lane);",
+        file: "due-work.ts",
+        from: "if (pausing.includes(work.name)) blocked.add(lane);\n    return !blocked.has(lane);",
         to: "return !pausing.includes(work.name) || blocked.has(lane);",
       },
     ],

@@ -1,11 +1,14 @@
 import { decode, type Final, OutboxMessage, type SessionEntry } from "@troupe/contracts";
-import type { OutboxEvent, OutboxFeed } from "@troupe/jetstream";
+import { messagesBetween } from "@troupe/history";
+import type { OutboxEvent, OutboxFeed, SegmentStore } from "@troupe/jetstream";
 import type { SessionRef } from "./session-access.js";
 import { isoTime } from "./session-view.js";
 
 /** What a session's state says about one turn's final. */
 export type FinalInState =
   | { readonly kind: "final"; readonly final: Final }
+  /** It is an answer whose text lies in a sealed piece of the log. */
+  | { readonly kind: "sealed"; readonly final: Omit<Final, "text"> }
   /** The turn is known and not done. */
   | { readonly kind: "open" }
   /** The state does not know the turn, or no longer holds its text. */
@@ -19,30 +22,38 @@ export function finalInState({ fields }: SessionEntry, turn: string): FinalInSta
   const recent = fields.recent.find((known) => known.turn === turn);
   if (recent === undefined) return { kind: "unknown" };
   if (recent.final === null) return { kind: "open" };
-  const { at, generation, ...final } = recent.final;
+  const { at, generation, text: kept, ...rest } = recent.final;
+  const final = { ...rest, turn, at: isoTime(at) };
+  if (kept !== null) return { kind: "final", final: { ...final, text: kept } };
   // After a reset the log's indexes count anew: the same index is another message there.
-  const logged = generation === fields.generation ? loggedText(fields.log, final.index) : undefined;
-  const text = final.text ?? logged;
-  if (text === undefined) return { kind: "unknown" };
-  return { kind: "final", final: { ...final, turn, text, at: isoTime(at) } };
-}
-
-function loggedText(log: SessionEntry["fields"]["log"], index: number): string | undefined {
-  return log.tail[index - log.from]?.content ?? undefined;
+  if (generation !== fields.generation) return { kind: "unknown" };
+  const { log } = fields;
+  if (final.index < log.from) return { kind: "sealed", final };
+  const text = log.tail[final.index - log.from]?.content ?? undefined;
+  return text === undefined ? { kind: "unknown" } : { kind: "final", final: { ...final, text } };
 }
 
 /** The final in an event of the outbox, when it is one of this turn. */
 export function finalOfTurn(event: OutboxEvent, turn: string): Final | undefined {
+  return finalMessage(event, turn)?.final;
+}
+
+function finalMessage(event: OutboxEvent, turn: string) {
   // Most events of a busy conversation are of other turns: looking for the id is cheaper than parsing.
   if (!event.text.includes(turn)) return undefined;
   const decoded = decode(OutboxMessage, event.text);
   if (decoded.kind !== "ok" || decoded.message.kind !== "final") return undefined;
-  return decoded.message.final.turn === turn ? decoded.message.final : undefined;
+  return decoded.message.final.turn === turn ? decoded.message : undefined;
 }
 
-/** The final of a turn that may be done: from the state, else from what the outbox still keeps. */
+export interface FinalSources {
+  readonly outbox: Pick<OutboxFeed, "replay">;
+  readonly segments: Pick<SegmentStore, "read">;
+}
+
+/** The final of a turn that may be done: from the state and its log, else from what the outbox still keeps. */
 export async function lookUpFinal(
-  outbox: OutboxFeed,
+  { outbox, segments }: FinalSources,
   session: SessionRef,
   turn: string,
   entry: SessionEntry | null,
@@ -50,10 +61,25 @@ export async function lookUpFinal(
   const known = entry === null ? ({ kind: "unknown" } as const) : finalInState(entry, turn);
   if (known.kind === "final") return known.final;
   if (known.kind === "open") return null;
-  const events = await outbox.replay(session.key, 0);
-  for (const event of events) {
-    const final = finalOfTurn(event, turn);
-    if (final !== undefined) return final;
+  if (known.kind === "sealed" && entry !== null) {
+    const text = await sealedText(segments, session, entry, known.final.index);
+    if (text !== undefined) return { ...known.final, text };
+  }
+  // What was said before a session was erased is nobody's answer any more, though an event of it may be left.
+  const since = entry?.fields.erased ? entry.fields.generation : 0;
+  for (const event of await outbox.replay(session.key, 0)) {
+    const message = finalMessage(event, turn);
+    if (message !== undefined && message.generation >= since) return message.final;
   }
   return null;
+}
+
+async function sealedText(
+  segments: FinalSources["segments"],
+  { key }: SessionRef,
+  { fields: { log, generation } }: SessionEntry,
+  index: number,
+): Promise<string | undefined> {
+  const [message] = await messagesBetween({ ...log, key, generation }, { from: index, to: index + 1 }, segments.read);
+  return message?.content ?? undefined;
 }

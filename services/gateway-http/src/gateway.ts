@@ -1,3 +1,4 @@
+import type { SessionKey } from "@troupe/contracts";
 import type { LiveSubscriber, MailSender, OutboxFeed, SegmentStore, SessionReader } from "@troupe/jetstream";
 import type { MailPort } from "@troupe/kernel";
 import type { Logger } from "@troupe/platform";
@@ -18,6 +19,8 @@ export interface Gateway {
   readonly outbox: OutboxFeed;
   readonly live: LiveSubscriber;
   readonly inbox: MessageInbox;
+  /** Removes what an erased session has left outside of its state; whether there was anything. */
+  readonly forget: (key: SessionKey) => Promise<boolean>;
   readonly long: LongRequests;
   /** Whether NATS can be reached right now. */
   readonly connected: () => boolean;

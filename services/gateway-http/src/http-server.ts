@@ -1,3 +1,4 @@
+import { isUtf8 } from "node:buffer";
 import type { Server } from "node:http";
 import { StartError, type Logger } from "@troupe/platform";
 import fastify, { type FastifyInstance } from "fastify";
@@ -7,10 +8,15 @@ import type { LongRequests } from "./long-requests.js";
 import { HttpProblem } from "./problem.js";
 import { addProblemAnswers, answerProblem } from "./problem-answers.js";
 import { defect, problemOf } from "./problem-mapping.js";
+import { answerUnreadable } from "./unreadable-request.js";
 
 const MAX_BODY_BYTES = 1024 * 1024;
 /** Time for a client to send its whole request; a wait for an answer is not part of it. */
 const REQUEST_LIMIT_MS = 60_000;
+/** Time for its headers alone, which fit a few packets: connections held open by a trickle cost us, not the client. */
+const HEADERS_LIMIT_MS = 10_000;
+/** How often both limits are looked after. */
+const LIMIT_CHECK_MS = 2_000;
 /** Node takes no longer header block than this (its own default), so no part of a URL is longer. */
 const MAX_HEADER_BYTES = 16 * 1024;
 /** Time for requests under way to end, when the process drains. */
@@ -37,20 +43,25 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
     bodyLimit: MAX_BODY_BYTES,
     requestTimeout: REQUEST_LIMIT_MS,
     return503OnClosing: false,
-    http: { maxHeaderSize: MAX_HEADER_BYTES },
+    http: {
+      maxHeaderSize: MAX_HEADER_BYTES,
+      headersTimeout: HEADERS_LIMIT_MS,
+      connectionsCheckingInterval: LIMIT_CHECK_MS,
+      // Refused by us, with a body that says why.
+      requireHostHeader: false,
+    },
+    clientErrorHandler: answerUnreadable,
     frameworkErrors: (error, request, reply) => {
       void answerProblem(request, reply, problemOf(error) ?? defect(error));
     },
     routerOptions: { maxParamLength: MAX_HEADER_BYTES },
   });
   app.removeAllContentTypeParsers();
-  app.addContentTypeParser("application/json", { parseAs: "string" }, (_request, body, done) => {
-    // Clients name the type even when a request such as cancel has no body.
-    if (body === "") return done(null, undefined);
+  app.addContentTypeParser<Buffer>("application/json", { parseAs: "buffer" }, (_request, body, done) => {
     try {
-      done(null, JSON.parse(String(body)));
-    } catch {
-      done(new HttpProblem(400, "malformed_json", "the body is not JSON"));
+      done(null, readJson(body));
+    } catch (error) {
+      done(error instanceof HttpProblem ? error : new HttpProblem(400, "malformed_json", "the body is not JSON"));
     }
   });
   countRequests(app, metrics, log);
@@ -61,6 +72,15 @@ export function createHttpServer(options: HttpServerOptions): FastifyInstance {
   addProblemAnswers(app, options);
   addAccessControl(app, options.rules);
   return app;
+}
+
+/** @throws HttpProblem or SyntaxError */
+function readJson(body: Buffer): unknown {
+  // Clients name the type even when a request such as cancel has no body.
+  if (body.length === 0) return undefined;
+  // Read as UTF-8 all the same, a wrong byte would become another text than the one that was sent.
+  if (!isUtf8(body)) throw new HttpProblem(400, "malformed_json", "the body is not UTF-8 text");
+  return JSON.parse(body.toString("utf8"));
 }
 
 /** At the end of each answer, or of the connection: fastify's own hook is not called for clients that leave early. */

@@ -10,9 +10,9 @@ import {
   turnIdOf,
   UserMessage,
 } from "@troupe/contracts";
-import type { InboundLedger, MailSender, OutboxFeed, SessionReader } from "@troupe/jetstream";
+import type { InboundLedger, MailSender, SessionReader } from "@troupe/jetstream";
 import type { Logger } from "@troupe/platform";
-import { lookUpFinal } from "./final-lookup.js";
+import { type FinalSources, lookUpFinal } from "./final-lookup.js";
 import { HttpProblem } from "./problem.js";
 import { readEntry, type SessionRef } from "./session-access.js";
 
@@ -24,6 +24,8 @@ import { readEntry, type SessionRef } from "./session-access.js";
  * I2 What was sent before is looked up in the ledger and in the state; two that race are told apart by MAIL itself.
  * I3 The ledger is written after MAIL has acknowledged: the other way round, a gateway that dies in
  *    between would make the message's retry a duplicate of nothing.
+ * I4 MAIL knows an id for minutes after its session was erased. What MAIL alone has seen, and nobody knows what
+ *    became of, is sent once more under an id that continues the first: all who find that out take the same one.
  */
 export interface IncomingMessage {
   readonly session: SessionRef;
@@ -46,11 +48,10 @@ export interface AcceptedMessage {
   readonly final: Final | null;
 }
 
-interface Ports {
+interface Ports extends FinalSources {
   readonly mail: MailSender;
   readonly ledger: InboundLedger;
   readonly sessions: SessionReader;
-  readonly outbox: OutboxFeed;
   readonly log: Logger;
 }
 
@@ -72,21 +73,26 @@ export class MessageInbox {
     const turn = turnIdOf(session.key, messageId);
     const digest = contentDigest(message);
     if (repeatable) {
-      const earlier = await this.#findEarlier(session, messageId, "read");
+      // Most messages are new ones: only of a repeated one the state is asked of the leader, because a state that
+      // lags shows a turn as open whose final has been told already.
+      const seen = await this.#findEarlier(session, messageId, "read");
+      const earlier = seen === null ? null : await this.#findEarlier(session, messageId, "readFresh");
       if (earlier !== null) return this.#repeated(session, turn, digest, earlier);
     }
-    const sent = await this.#send(message, turn, digest);
-    if (sent.duplicate) {
+    const first = `${session.key}:${turn}`;
+    for (let id = first; ; ) {
+      const sent = await this.#send(message, { id, turn, digest });
+      if (!sent.duplicate) break;
       const earlier = await this.#findRaced(session, messageId, sent.seq);
-      return this.#repeated(session, turn, digest, earlier ?? { digest, entry: null });
+      if (earlier !== null) return this.#repeated(session, turn, digest, earlier);
+      id = `${first}:${sent.seq}`;
     }
     if (repeatable) await this.#record(message, turn, digest);
     return { turn, duplicate: false, final: null };
   }
 
-  async #send(message: IncomingMessage, turn: string, digest: string) {
+  async #send(message: IncomingMessage, { id, turn, digest }: Record<"id" | "turn" | "digest", string>) {
     const { session, messageId, text, instructions, introduce, principal, traceparent } = message;
-    const id = `${session.key}:${turn}`;
     const body = encode(UserMessage, {
       v: SCHEMA_VERSION,
       id,
@@ -132,7 +138,7 @@ export class MessageInbox {
         "another message was already sent under this id; take a new id for a new message",
       );
     }
-    const final = await lookUpFinal(this.#ports.outbox, session, turn, earlier.entry);
+    const final = await lookUpFinal(this.#ports, session, turn, earlier.entry);
     return { turn, duplicate: true, final };
   }
 

@@ -54,15 +54,22 @@ export function problemDocument(problem: HttpProblem): ProblemDocument {
   return errors.length === 0 ? base : { ...base, errors };
 }
 
-/** 422 with every field that is wrong; an unknown field counts as one of its own. */
+/** A client mends a few fields at a time; the answer to nonsense must not be longer than the nonsense. */
+const MAX_FIELD_ERRORS = 20;
+const MAX_PATH_LENGTH = 200;
+const MAX_DETAIL_LENGTH = 500;
+
+/** 422 with the fields that are wrong, at most {@link MAX_FIELD_ERRORS}; an unknown field counts as one of its own. */
 export function fieldProblem(error: z.ZodError): HttpProblem {
-  const errors = error.issues.flatMap((issue): FieldError[] =>
-    issue.code === "unrecognized_keys"
-      ? issue.keys.map((key) => ({ path: dotted([...issue.path, key]), message: "unknown field" }))
-      : [{ path: dotted(issue.path), message: issue.message.replace(/^Invalid input: /, "") }],
-  );
+  const errors = error.issues
+    .flatMap((issue): FieldError[] =>
+      issue.code === "unrecognized_keys"
+        ? issue.keys.map((key) => ({ path: dotted([...issue.path, key]), message: "unknown field" }))
+        : [{ path: dotted(issue.path), message: issue.message.replace(/^Invalid input: /, "") }],
+    )
+    .slice(0, MAX_FIELD_ERRORS);
   const detail = errors.map(({ path, message }) => `${path || "body"}: ${message}`).join("; ");
-  return new HttpProblem(422, "invalid_field", detail, { errors });
+  return new HttpProblem(422, "invalid_field", shortened(detail, MAX_DETAIL_LENGTH), { errors });
 }
 
 /** Reads a body or a query by its schema, or throws the 422 that names what is wrong with it. */
@@ -73,5 +80,9 @@ export function readFields<S extends z.ZodType>(schema: S, value: unknown): z.ou
 }
 
 function dotted(path: readonly PropertyKey[]): string {
-  return path.map(String).join(".");
+  return shortened(path.map(String).join("."), MAX_PATH_LENGTH);
+}
+
+function shortened(text: string, limit: number): string {
+  return text.length <= limit ? text : `${text.slice(0, limit - 1).toWellFormed()}…`;
 }

@@ -27,7 +27,10 @@ export function sourceCheck(rules: SourceRules): SourceCheck {
   );
   const origins = new Set(rules.allowedOrigins.map((origin) => new URL(origin).origin));
   return (headers) => {
-    const host = headers.host?.toLowerCase() ?? "";
+    if (headers.host === undefined) {
+      return new HttpProblem(400, "malformed_request", "the request names no Host");
+    }
+    const host = headers.host.toLowerCase();
     const name = HOST.exec(host)?.[1];
     if (name === undefined || !(hosts.has(name) || hosts.has(host))) {
       return new HttpProblem(

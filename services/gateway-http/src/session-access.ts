@@ -95,7 +95,7 @@ export async function loadSession(
     const { lease, fields } = entry;
     return { revision: stored?.revision ?? 0, lease, fields, queued: fields.queued.length };
   }
-  const queued = await waitingMail(mailbox, session, entry);
+  const queued = (await waitingMail(mailbox, session, entry)).length;
   if (queued === 0) {
     throw new HttpProblem(404, "unknown_session", `there is no session ${session.text}`);
   }

@@ -6,6 +6,8 @@ export const MAX_WAITING_BYTES = 1024 * 1024;
 /** A response of `text/event-stream` whose reader may be slow, or gone. */
 export class SseResponse {
   readonly #response: ServerResponse;
+  /** Length of the text that was written when nothing waited: one frame must get through, however long it is. */
+  #firstLength = 0;
 
   /** The head of the answer goes out with the first words. */
   constructor(response: ServerResponse, headers: Readonly<Record<string, string>> = {}) {
@@ -25,11 +27,16 @@ export class SseResponse {
     return !this.#response.writableEnded && !this.#response.destroyed;
   }
 
-  /** Writes unless the stream is over; cuts it when too much waits already. */
+  /**
+   * Writes unless the stream is over. Cuts it when too much waits already: judged before the write, and beside the
+   * frame that began the wait, or a frame over the limit would end its stream again after each resume.
+   */
   write(text: string): void {
     if (!this.open) return;
-    this.#response.write(text);
-    if (this.#response.writableLength > MAX_WAITING_BYTES) this.cut();
+    const waiting = this.#response.writableLength;
+    if (waiting === 0) this.#firstLength = Buffer.byteLength(text);
+    if (waiting > MAX_WAITING_BYTES + this.#firstLength) this.cut();
+    else this.#response.write(text);
   }
 
   /** Resolves when the reader has taken what was written, or is gone. */

@@ -13,14 +13,18 @@ export async function waitingMail(
   mailbox: MailPort,
   session: SessionRef,
   entry: Pick<SessionEntry, "cursors"> | null,
-): Promise<number> {
+  origins: readonly LogOrigin[] = ["in", "ops"],
+): Promise<UserMessage[]> {
   const { user = 0, cut = 0, ops = 0 } = entry?.cursors ?? {};
   const behind: Readonly<Record<LogOrigin, number>> = { in: Math.max(user, cut), ops };
-  const counts = await Promise.all(
-    (["in", "ops"] as const).map(async (origin) => {
+  const waiting = await Promise.all(
+    origins.map(async (origin) => {
       const items = await mailbox.read(session.key, origin, behind[origin] + 1, MAX_COUNTED);
-      return items.filter(({ text }) => decode(UserMessage, text).kind === "ok").length;
+      return items.flatMap(({ text }) => {
+        const read = decode(UserMessage, text);
+        return read.kind === "ok" ? [read.message] : [];
+      });
     }),
   );
-  return counts.reduce((sum, count) => sum + count, 0);
+  return waiting.flat();
 }

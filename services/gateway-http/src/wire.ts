@@ -3,6 +3,7 @@ import {
   type Bus,
   BusError,
   connectBus,
+  forget,
   inboundLedger,
   liveSubscriber,
   mailPort,
@@ -49,7 +50,6 @@ export async function wire(context: Context): Promise<void> {
     () => gateway.outbox.start(),
     (feed) => feed.stop(),
   );
-  context.health.set("outbox", "ok");
   const app = createApp(context, gateway, token);
   const port = await open(
     "HTTP server",
@@ -102,16 +102,18 @@ export function createGateway({ log, metrics }: Context, bus: Bus): Gateway {
   const mail = mailSender(bus);
   const sessions = sessionReader(bus);
   const outbox = outboxFeed(bus);
+  const segments = segmentStore(bus);
   return {
     log,
     metrics: gatewayMetrics(metrics),
     sessions,
-    segments: segmentStore(bus),
+    segments,
     mail,
     mailbox: mailPort(bus, "session"),
     outbox,
     live: liveSubscriber(bus),
-    inbox: new MessageInbox({ mail, ledger: inboundLedger(bus), sessions, outbox, log }),
+    inbox: new MessageInbox({ mail, ledger: inboundLedger(bus), sessions, outbox, segments, log }),
+    forget: (key) => forget(bus, key),
     long: new LongRequests(),
     connected: () => bus.connected(),
   };

@@ -7,7 +7,6 @@ import {
   replyIdOf,
   SCHEMA_VERSION,
   SESSION_SCHEMA,
-  type SessionFields,
   SessionMail,
   decode,
   type SessionKey,
@@ -15,6 +14,7 @@ import {
 } from "@troupe/contracts";
 import { type Bus, livePublisher, publishPort, ringBells, statePort } from "@troupe/jetstream";
 import type { Bell } from "@troupe/kernel";
+import { type FakeSession, newFields } from "./fake-session.js";
 
 /** What a test lets a turn do: it calls these in any order and returns the answer. */
 export interface FakeTurn {
@@ -40,31 +40,6 @@ export interface FakeOrchestrator {
   held(kind: SessionMail["kind"]): number;
   stop(): Promise<void>;
 }
-
-interface FakeSession {
-  fields: SessionFields;
-  revision: number;
-  running: { turn: string; abort: AbortController } | null;
-  lane: Promise<void>;
-}
-
-const newFields = (): SessionFields => ({
-  generation: 0,
-  createdAt: Date.now(),
-  updatedAt: Date.now(),
-  messageCount: 0,
-  lastConsolidated: 0,
-  log: { segments: [], from: 0, tail: [] },
-  turn: null,
-  queued: [],
-  steered: [],
-  introduced: false,
-  summary: null,
-  summarising: false,
-  recent: [],
-  controls: [],
-  erased: false,
-});
 
 /** Plays an orchestrator on a real server: reads bells, writes state, publishes to the outbox. One process only. */
 export async function startFakeOrchestrator(bus: Bus): Promise<FakeOrchestrator> {
@@ -108,7 +83,8 @@ export async function startFakeOrchestrator(bus: Bus): Promise<FakeOrchestrator>
     live.publish(key, encode(LiveEvent, body as LiveEvent));
   };
 
-  const finish = async (key: SessionKey, turn: string, answer: FakeAnswer): Promise<void> => {
+  /** Ends a turn in the state that is about to be stored; the result publishes its final, which comes after. */
+  const close = (key: SessionKey, turn: string, answer: FakeAnswer): (() => Promise<void>) => {
     const session = sessionOf(key);
     const { fields } = session;
     const given = typeof answer === "string" ? { text: answer } : answer;
@@ -132,15 +108,22 @@ export async function startFakeOrchestrator(bus: Bus): Promise<FakeOrchestrator>
       fields.turn = null;
       session.running = null;
     }
-    await store(key, session);
-    await publish(key, `${key}:${turn}:final`, {
-      v: SCHEMA_VERSION,
-      id: replyIdOf(turn),
-      kind: "final",
-      session: key,
-      generation: fields.generation,
-      final: { ...final, turn, text, at: new Date(at).toISOString() },
-    });
+    const { generation } = fields;
+    return () =>
+      publish(key, `${key}:${turn}:${session.revision}:final`, {
+        v: SCHEMA_VERSION,
+        id: replyIdOf(turn),
+        kind: "final",
+        session: key,
+        generation,
+        final: { ...final, turn, text, at: new Date(at).toISOString() },
+      });
+  };
+
+  const finish = async (key: SessionKey, turn: string, answer: FakeAnswer): Promise<void> => {
+    const publishFinal = close(key, turn, answer);
+    await store(key, sessionOf(key));
+    await publishFinal();
   };
 
   const run = async (key: SessionKey, mail: UserMessage): Promise<void> => {
@@ -221,13 +204,14 @@ export async function startFakeOrchestrator(bus: Bus): Promise<FakeOrchestrator>
     const ended = fields.turn?.id ?? null;
     const { generation } = fields;
     session.running?.abort.abort();
-    if (ended !== null) await finish(key, ended, { kind: "cancelled", text: "cancelled" });
+    const publishFinal = ended === null ? null : close(key, ended, { kind: "cancelled", text: "cancelled" });
     if (mail.kind !== "cancel") {
       session.fields = { ...newFields(), generation: generation + 1, erased: mail.kind === "erase" };
       session.fields.controls = fields.controls;
     }
     session.fields.controls.push({ id: mail.id, turn: ended, generation: session.fields.generation });
     await store(key, session);
+    await publishFinal?.();
   };
 
   let stopped = false;

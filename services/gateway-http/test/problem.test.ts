@@ -25,6 +25,16 @@ describe("problemDocument", () => {
   });
 });
 
+describe("a problem of many fields", () => {
+  it("names the first of them, so that the answer is not longer than what was sent", () => {
+    const sent = Object.fromEntries(Array.from({ length: 5_000 }, (_, n) => [`${"long ".repeat(100)}${n}`, 1]));
+    const result = z.strictObject({}).safeParse(sent);
+    const text = JSON.stringify(problemDocument(fieldProblem(result.error ?? new z.ZodError([]))));
+    expect(text.length).toBeLessThan(8_000);
+    expect(JSON.parse(text).errors[0]).toEqual({ path: expect.stringMatching(/^long /), message: "unknown field" });
+  });
+});
+
 describe("problemOf", () => {
   it.each([
     ["a full stream", new StreamFull("MAIL is full"), 503, "overloaded"],

@@ -157,22 +157,15 @@ describe("control", () => {
     expect((await json("GET", "/v1/sessions/fresh/messages")).body).toMatchObject({ generation: 1, total: 0 });
   });
 
-  it("DELETE makes the session unknown until somebody writes to it again", async () => {
-    await say("gone", "hi");
-    const deleted = await world.gateway.call("DELETE", "/v1/sessions/gone");
-    expect(deleted.status).toBe(204);
-    expect(await deleted.text()).toBe("");
-    for (const [method, path] of [
-      ["GET", ""],
-      ["GET", "/messages"],
-      ["POST", "/cancel"],
-      ["POST", "/reset"],
-      ["DELETE", ""],
-    ] as const) {
-      expect((await json(method, `/v1/sessions/gone${path}`)).status, `${method} ${path}`).toBe(404);
-    }
-    await say("gone", "again");
-    expect((await json("GET", "/v1/sessions/gone")).body).toMatchObject({ messageCount: 2 });
+  it("cancel ends a message that no orchestrator has taken up yet, and names its turn", async () => {
+    await say("early", "hi");
+    world.orchestrator.paused = true;
+    const { body: sent } = await json("POST", "/v1/sessions/early/messages", { text: "never mind" });
+    const answer = json("POST", "/v1/sessions/early/cancel");
+    await expect.poll(() => world.orchestrator.held("cancel")).toBe(1);
+    world.orchestrator.paused = false;
+    expect((await answer).body).toEqual({ turn: sent.turn, cancelled: true });
+    expect(world.orchestrator.turns).not.toContain(sent.turn);
   });
 
   it("is answered with 503 when no orchestrator acts on it", async () => {

@@ -4,9 +4,6 @@ import type { TurnRules } from "@troupe/session";
 import type { Toolbox } from "@troupe/tools";
 import type { OrchestratorConfig } from "./config.js";
 
-/** Budget for the conversation shown to the model, in tokens: fits the 128k windows with room for an answer. */
-export const WINDOW_TOKENS = 60_000;
-
 /** The rules of each channel's sessions, made once. */
 export function sessionRules(config: OrchestratorConfig, toolbox: Toolbox): (key: SessionKey) => TurnRules {
   const { agent, channels, introduction, turn } = config;
@@ -18,7 +15,7 @@ export function sessionRules(config: OrchestratorConfig, toolbox: Toolbox): (key
         toolbox,
         secondMessage: channels[channel]?.secondMessage ?? "queue",
         introduction: introductionOf(introduction, agent, channel),
-        windowTokens: WINDOW_TOKENS,
+        windowTokens: turn.contextTokens,
       },
     ]),
   );

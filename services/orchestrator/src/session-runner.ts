@@ -59,7 +59,13 @@ export class SessionRunner implements RunPort<SessionFields, SessionRun, Session
   async #summarise(to: number, { key, fields }: Context, aborted: AbortSignal): Promise<SessionOutcome> {
     const { model, context, log, segments } = this.#base;
     const range = { from: fields.summary?.upTo ?? 0, to };
-    const messages = await messagesBetween(sealedLog(key, fields), range, segments.read);
+    const messages = await messagesBetween(sealedLog(key, fields), range, segments.read).catch((cause: unknown) => {
+      // A run that fails would end the turn beside it; a summary can wait until the history is readable again.
+      log.warn({ key, err: cause }, "no summary could be made: a part of the history cannot be read now");
+      return null;
+    });
+    if (aborted.aborted) return never();
+    if (messages === null) return { kind: "summary", text: null };
     const build = (form: RequestForm) => summaryRequest(fields, messages, { ...context, model: form.model });
     const outcome = await model.complete("consolidation", build, {
       signal: aborted,
@@ -76,11 +82,15 @@ export class SessionRunner implements RunPort<SessionFields, SessionRun, Session
     const session = key as SessionKey;
     const { turn, step } = run;
     const preview = new TurnPreview(voice, this.#attempts, { session, epoch, turn, step, attempt: run.attempt });
-    if (run.attempt > 1) preview.announce();
+    if (run.resumed === true) preview.announce();
     const limit = new TimeLimit(run.deadlineAt, aborted);
     const stopTimer = metrics.modelSeconds.startTimer();
     try {
       const loaded = await this.#load(key, fields, limit.signal);
+      if (loaded === undefined) {
+        stopTimer({ outcome: "aborted" });
+        return await this.#whenAborted(aborted);
+      }
       const outcome = await model.complete("answer", (form) => this.#request(fields, loaded, form), {
         signal: limit.signal,
         timeLeftMs: run.deadlineAt - Date.now(),
@@ -98,8 +108,8 @@ export class SessionRunner implements RunPort<SessionFields, SessionRun, Session
     }
   }
 
-  /** As much of the log as a model may be shown; older pieces are read only when they are. */
-  async #load(key: string, fields: SessionFields, signal: AbortSignal): Promise<LoadedLog> {
+  /** As much of the log as a model may be shown; older pieces are read only when they are. Undefined: aborted. */
+  async #load(key: string, fields: SessionFields, signal: AbortSignal): Promise<LoadedLog | undefined> {
     const { context, segments, log } = this.#base;
     const enough = (messages: readonly LogMessage[], from: number) =>
       isEnough(fields, { from, messages }, context.windowTokens);
@@ -109,7 +119,7 @@ export class SessionRunner implements RunPort<SessionFields, SessionRun, Session
         return await newestMessages(sealedLog(key, fields), enough, segments.read);
       } catch (cause) {
         // The server may be away for a moment; the turn's deadline ends the patience.
-        if (signal.aborted) throw cause;
+        if (signal.aborted) return undefined;
         log.warn({ key, err: cause }, "a part of the history cannot be read now, trying again");
         await delay(pauses.next(), signal).catch(() => undefined);
       }

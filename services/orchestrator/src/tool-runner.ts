@@ -3,13 +3,18 @@ import type { BlobStore } from "@troupe/jetstream";
 import type { RunContext } from "@troupe/kernel";
 import type { Logger } from "@troupe/platform";
 import type { SessionOutcome, SessionRun } from "@troupe/session";
-import { MAX_RESULT_LENGTH, shortened, type Toolbox, type ToolResult } from "@troupe/tools";
+import { excerptOf, MAX_RESULT_LENGTH, shortened, type Toolbox, type ToolResult } from "@troupe/tools";
 import type { OrchestratorMetrics } from "./orchestrator-metrics.js";
 import { TimeLimit } from "./time-limit.js";
 import type { TurnVoice } from "./turn-voice.js";
 
 type ToolRun = Extract<SessionRun, { kind: "tool" }>;
 type ToolOutcome = Extract<SessionOutcome, { kind: "tool" }>;
+
+interface Place {
+  readonly session: SessionKey;
+  readonly generation: number;
+}
 
 export interface ToolRunnerBase {
   readonly toolbox: Toolbox;
@@ -30,7 +35,7 @@ export class ToolRunner {
   /** The outcome, or undefined when the run was aborted. */
   async run(
     run: ToolRun,
-    { key, epoch }: RunContext<SessionFields>,
+    { key, epoch, fields }: RunContext<SessionFields>,
     aborted: AbortSignal,
   ): Promise<ToolOutcome | undefined> {
     const { voice, metrics } = this.#base;
@@ -38,7 +43,10 @@ export class ToolRunner {
     const { turn, callId, name } = run;
     voice.tool(session, epoch, { turn, callId, name, status: "started", summary: name });
     const limit = new TimeLimit(run.deadlineAt, aborted);
-    const ended = await Promise.race([this.#call(run, session), limit.passed.then(() => undefined)]);
+    const ended = await Promise.race([
+      this.#call(run, { session, generation: fields.generation }, limit.signal),
+      limit.passed.then(() => undefined),
+    ]);
     limit.close();
     if (aborted.aborted) return undefined;
     const result = ended ?? { content: `The tool "${name}" took too long.`, isError: true, blob: null };
@@ -48,26 +56,32 @@ export class ToolRunner {
     return { kind: "tool", result };
   }
 
-  async #call(run: ToolRun, session: SessionKey): Promise<ToolResult & { blob: string | null }> {
+  async #call(run: ToolRun, place: Place, signal: AbortSignal): Promise<ToolResult & { blob: string | null }> {
     const { toolbox, blobs } = this.#base;
-    const readBlob = (name: string) => blobs.get(session, name);
-    const result = await toolbox.run(run.name, run.arguments, { now: Date.now(), readBlob });
+    const readBlob = (blob: string) => blobs.get(place.session, blobName(place, blob));
+    const result = await toolbox.run(run.name, run.arguments, { now: Date.now(), signal, readBlob });
     if (result.content.length <= MAX_RESULT_LENGTH) return { ...result, blob: null };
-    return this.#store(session, result);
+    return this.#store(place, result);
   }
 
   /** The whole goes to the object store before the log names it; if that fails, the beginning has to do. */
-  async #store(session: SessionKey, result: ToolResult): Promise<ToolResult & { blob: string | null }> {
+  async #store(place: Place, result: ToolResult): Promise<ToolResult & { blob: string | null }> {
     const blob = digestOf(result.content).slice(0, 32);
     try {
-      await this.#base.blobs.put(session, blob, result.content);
+      await this.#base.blobs.put(place.session, blobName(place, blob), result.content);
     } catch (cause) {
-      this.#base.log.error({ key: session, err: cause }, "a long tool result could not be stored");
-      const content = `${result.content.slice(0, MAX_RESULT_LENGTH - 100)}\n[Cut: the rest could not be stored.]`;
+      this.#base.log.error({ key: place.session, err: cause }, "a long tool result could not be stored");
+      const { text } = excerptOf(result.content, 0, MAX_RESULT_LENGTH - 100);
+      const content = `${text}\n[Cut: the rest could not be stored.]`;
       return { content, isError: result.isError, blob: null };
     }
     return { content: shortened(result.content, blob), isError: result.isError, blob };
   }
+}
+
+/** What is stored in one generation cannot be read in the next: a reset forgets. */
+function blobName({ generation }: Place, blob: string): string {
+  return `${generation}/${blob}`;
 }
 
 /** The first line of a result, short enough for a status line. */

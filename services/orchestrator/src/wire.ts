@@ -3,8 +3,6 @@ import { type SessionKey, topology } from "@troupe/contracts";
 import {
   blobStore,
   type Bus,
-  BusError,
-  connectBus,
   livePublisher,
   mailPort,
   ownerPort,
@@ -15,16 +13,17 @@ import {
   statePort,
 } from "@troupe/jetstream";
 import { Host, HOST_DEFAULTS } from "@troupe/kernel";
-import { probeModel } from "@troupe/model-openai";
-import { type ServiceContext, StartError } from "@troupe/platform";
+import type { ServiceContext } from "@troupe/platform";
 import { sessionActor, type SessionOutcome, type SessionRun } from "@troupe/session";
 import type { SessionFields, SessionMail } from "@troupe/contracts";
 import { echo, now, readBlob, Toolbox } from "@troupe/tools";
 import type { OrchestratorConfig } from "./config.js";
+import { asStartError, connect } from "./connection.js";
 import type { ModelRouter } from "./model/model-router.js";
 import { openModelRouter } from "./model/open-model-router.js";
+import { reportModel } from "./model-report.js";
 import { kernelObserver, orchestratorMetrics } from "./orchestrator-metrics.js";
-import { sessionRules, WINDOW_TOKENS } from "./session-rules.js";
+import { sessionRules } from "./session-rules.js";
 import { SessionRunner } from "./session-runner.js";
 import { systemClock } from "./system-clock.js";
 import { TurnVoice } from "./turn-voice.js";
@@ -49,16 +48,19 @@ export async function wire(context: Context): Promise<void> {
   const processId = `o${randomBytes(8).toString("hex")}`;
   const owners = ownerPort(bus);
   const model = await asStartError(() => openModelRouter(context, bus));
+  const desk: Pick<SessionHost, "take"> = { take: () => false };
+  // Opened before the host, so that it closes after it: an owner that drains still answers, and keeps its turns.
+  await open(
+    "owner desk",
+    () => owners.serve(processId, (owner, bell) => desk.take(owner, bell)),
+    (stop) => stop(),
+  );
   const host = await open(
     "session host",
     () => createHost(context, bus, { processId, owners, model }),
     (opened) => opened.drain(DRAIN_GRACE_MS),
   );
-  await open(
-    "owner desk",
-    () => owners.serve(processId, (owner, bell) => host.take(owner, bell)),
-    (stop) => stop(),
-  );
+  desk.take = (owner, bell) => host.take(owner, bell);
   await open(
     "doorbells",
     () =>
@@ -84,7 +86,7 @@ function createHost(
   const measured = orchestratorMetrics(metrics);
   const runs = new SessionRunner({
     model,
-    context: { ...config.agent, windowTokens: WINDOW_TOKENS },
+    context: { ...config.agent, windowTokens: config.turn.contextTokens },
     toolbox,
     blobs: blobStore(bus),
     segments: segmentStore(bus),
@@ -115,42 +117,4 @@ function createHost(
     },
   });
   return host;
-}
-
-async function connect({ config, log, health }: Context): Promise<Bus> {
-  const { creds, ...target } = config.nats;
-  const credsFile = creds === undefined ? {} : { credsFile: creds };
-  const bus = await asStartError(() => connectBus({ target: { ...target, ...credsFile }, name: "orchestrator" }));
-  health.set("nats", "ok");
-  bus.onStatus((status, detail) => {
-    health.set("nats", status === "connected" ? "ok" : "down");
-    log.warn({ detail }, `NATS ${status}`);
-  });
-  return bus;
-}
-
-/** What the bus cannot do is a sentence for a person already. */
-async function asStartError<T>(step: () => Promise<T>): Promise<T> {
-  try {
-    return await step();
-  } catch (error) {
-    if (error instanceof BusError) throw new StartError(error.message, { cause: error });
-    throw error;
-  }
-}
-
-/** Says at the start what would otherwise be found out by the first person who asks something. */
-async function reportModel({ config, log }: Context): Promise<void> {
-  const { baseUrl, apiKey } = config.provider;
-  const probe = await probeModel({ apiKey, ...(baseUrl === undefined ? {} : { baseUrl }) });
-  const model = config.models.default;
-  if (probe.kind === "unauthorized")
-    log.error(`the model service refuses the key: check OPENAI_API_KEY (${probe.detail})`);
-  else if (probe.kind === "unreachable")
-    log.error(`the model service cannot be reached: check OPENAI_BASE_URL (${probe.detail})`);
-  else if (probe.kind === "ok" && probe.models.length > 0 && !probe.models.includes(model)) {
-    log.warn(
-      `the model service does not list "${model}": set TROUPE_MODEL to one of ${probe.models.slice(0, 5).join(", ")}`,
-    );
-  }
 }

@@ -1,5 +1,5 @@
 import { LiveEvent, type LogMessage, SessionFields, type SessionKey } from "@troupe/contracts";
-import { blobStore, segmentStore, livePublisher, liveSubscriber } from "@troupe/jetstream";
+import { blobStore, type Bus, segmentStore, livePublisher, liveSubscriber } from "@troupe/jetstream";
 import { createLogger, createMetrics } from "@troupe/platform";
 import type { SessionOutcome } from "@troupe/session";
 import type { NatsServer } from "@troupe/testkit";
@@ -57,8 +57,16 @@ interface Inferred {
   readonly live: readonly string[];
 }
 
+interface InferOptions {
+  readonly deadlineMs?: number;
+  readonly attempt?: number;
+  readonly resumed?: true;
+  readonly fields?: SessionFields;
+}
+
 /** Runs the turn's model call as an orchestrator does. */
-async function infer(answer: readonly string[], deadlineMs = 60_000): Promise<Inferred> {
+async function infer(answer: readonly string[], options: InferOptions = {}): Promise<Inferred> {
+  const { deadlineMs = 60_000, attempt = 1, resumed, fields = conversation() } = options;
   const [bus, listening] = [await world.connect(), await world.connect()];
   const live: string[] = [];
   const leave = liveSubscriber(listening).subscribe(KEY, (body) =>
@@ -68,6 +76,18 @@ async function infer(answer: readonly string[], deadlineMs = 60_000): Promise<In
   await blobStore(listening)
     .get(KEY, "none")
     .catch(() => undefined);
+  const { runner, voice } = await runnerOn(bus, answer);
+  const place = { kind: "infer", turn: TURN, step: 1, attempt, deadlineAt: Date.now() + deadlineMs } as const;
+  const run = resumed === undefined ? place : { ...place, resumed };
+  const { outcome } = runner.start(run, { key: KEY, runId: "r", epoch: 3, fields });
+  const ended = await outcome;
+  voice.tool(KEY, 3, { turn: TURN, callId: "c", name: "end", status: "done", summary: "end" });
+  await vi.waitFor(() => expect(live.at(-1)).toBe("end"), { timeout: 5_000, interval: 5 });
+  leave();
+  return { outcome: ended, live: live.slice(0, -1) };
+}
+
+async function runnerOn(bus: Bus, answer: readonly string[]): Promise<{ runner: SessionRunner; voice: TurnVoice }> {
   const { router } = await world.process({ answer });
   const voice = new TurnVoice(livePublisher(bus));
   const runner = new SessionRunner({
@@ -80,13 +100,14 @@ async function infer(answer: readonly string[], deadlineMs = 60_000): Promise<In
     log: createLogger({ service: "test", level: "silent" }),
     metrics: orchestratorMetrics(createMetrics("test")),
   });
-  const run = { kind: "infer", turn: TURN, step: 1, attempt: 1, deadlineAt: Date.now() + deadlineMs } as const;
-  const { outcome } = runner.start(run, { key: KEY, runId: "r", epoch: 3, fields: conversation() });
-  const ended = await outcome;
-  voice.tool(KEY, 3, { turn: TURN, callId: "c", name: "end", status: "done", summary: "end" });
-  await vi.waitFor(() => expect(live.at(-1)).toBe("end"), { timeout: 5_000, interval: 5 });
-  leave();
-  return { outcome: ended, live: live.slice(0, -1) };
+  return { runner, voice };
+}
+
+/** The same conversation, of which the first six messages lie in a segment that is not there. */
+function unreadable(): SessionFields {
+  const { log, ...fields } = conversation();
+  const segments = [{ from: 0, to: 6, level: 0, tokens: 30, beginsTurn: true, digest: "0".repeat(64) }];
+  return SessionFields.parse({ ...fields, log: { from: 6, segments, tail: log.tail.slice(6) } });
 }
 
 function lineOf(event: LiveEvent): string {
@@ -136,11 +157,29 @@ it("ends as context_too_long when half is too long as well", async () => {
 
 it("ends at the turn's deadline, whatever the model does", async () => {
   world.near.reply((_request, respond) => respond.stall("half"));
-  expect((await infer(["near/m"], 150)).outcome).toEqual({ kind: "deadline" });
+  expect((await infer(["near/m"], { deadlineMs: 150 })).outcome).toEqual({ kind: "deadline" });
 });
 
 it("says at once that the model is unavailable when its pause goes beyond the deadline", async () => {
   world.near.reply((_request, respond) => respond.status(429, {}, { "retry-after": "20" }));
-  const { outcome } = await infer(["near/m"], 10_000);
+  const { outcome } = await infer(["near/m"], { deadlineMs: 10_000 });
   expect(outcome).toMatchObject({ kind: "model", outcome: { kind: "failed", code: "rate_limited", retryable: true } });
+});
+
+it("ends at the turn's deadline, also while the history cannot be read", async () => {
+  const { outcome } = await infer(["near/m"], { deadlineMs: 150, fields: unreadable() });
+  expect(outcome).toEqual({ kind: "deadline" });
+});
+
+it("takes back what another owner showed when the call is resumed, and with no later call of the turn", async () => {
+  world.near.reply((_request, respond) => respond.text("whole"));
+  expect((await infer(["near/m"], { attempt: 2, resumed: true })).live).toEqual(["1001 <recovered>", "1001.0 whole"]);
+  expect((await infer(["near/m"], { attempt: 2 })).live).toEqual(["1001.0 whole"]);
+});
+
+it("makes no summary of a history that cannot be read, and does not fail by that", async () => {
+  const { runner } = await runnerOn(await world.connect(), ["near/m"]);
+  const run = { kind: "summarise", generation: 0, to: 4 } as const;
+  const { outcome } = runner.start(run, { key: KEY, runId: "r", epoch: 3, fields: unreadable() });
+  expect(await outcome).toEqual({ kind: "summary", text: null });
 });

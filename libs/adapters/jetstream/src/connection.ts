@@ -18,6 +18,7 @@ export interface NatsTarget {
   readonly url: string;
   readonly user?: string;
   readonly pass?: string;
+  readonly token?: string;
   readonly credsFile?: string;
 }
 
@@ -92,10 +93,12 @@ async function optionsFor(target: NatsTarget, name: string): Promise<ConnectionO
   const servers = target.url.split(",").map((url) => readUrl(url.trim()));
   const user = target.user ?? servers[0]?.user;
   const pass = target.pass ?? servers[0]?.pass;
+  const token = target.token ?? servers[0]?.token;
   return {
     servers: servers.map((server) => server.address),
     name,
     ...(user === undefined ? {} : { user, pass: pass ?? "" }),
+    ...(token === undefined ? {} : { token }),
     ...(target.credsFile === undefined ? {} : { authenticator: credsAuthenticator(await readCreds(target.credsFile)) }),
     ...(servers.some((server) => server.tls) ? { tls: {} } : {}),
     timeout: DIAL_TIMEOUT_MS,
@@ -116,6 +119,7 @@ interface ReadUrl {
   readonly tls: boolean;
   readonly user?: string;
   readonly pass?: string;
+  readonly token?: string;
 }
 
 function readUrl(text: string): ReadUrl {
@@ -125,8 +129,15 @@ function readUrl(text: string): ReadUrl {
   return {
     address: `${url.hostname}:${url.port || "4222"}`,
     tls: url.protocol === "tls:",
-    ...(url.username === "" ? {} : { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) }),
+    ...loginIn(url),
   };
+}
+
+/** A name without a password is a token. */
+function loginIn({ username, password }: URL): Pick<ReadUrl, "user" | "pass" | "token"> {
+  if (username === "") return {};
+  if (password === "") return { token: decodeURIComponent(username) };
+  return { user: decodeURIComponent(username), pass: decodeURIComponent(password) };
 }
 
 async function readCreds(path: string): Promise<Uint8Array> {

@@ -23,6 +23,8 @@ export interface OutboxFeed {
   replay(key: SessionKey, after: number): Promise<OutboxEvent[]>;
   /** The highest sequence of the stream that has been passed on. */
   lastSeq(): number;
+  /** The highest sequence of the stream, asked of the server: other processes may have passed on more. */
+  newestSeq(): Promise<number>;
 }
 
 const REPLAY_BATCH = 500;
@@ -58,6 +60,7 @@ export function outboxFeed(bus: Bus, options: { readonly channel?: string } = {}
     },
     replay: (key, after) => replayEvents(wire, key, after),
     lastSeq: () => last,
+    newestSeq: () => lastSequence(wire),
   };
 }
 

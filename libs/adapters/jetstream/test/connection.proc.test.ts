@@ -40,6 +40,21 @@ test("credentials may stand in the URL", async () => {
   await bus.close();
 });
 
+test("a token works, by itself or in the URL", async () => {
+  const guarded = await startFixture({ config: 'authorization { token: "s3cret/1" }' });
+  const { url } = guarded.server;
+  const targets = [{ url, token: "s3cret/1" }, { url: url.replace("://", "://s3cret%2F1@") }];
+  for (const target of targets) {
+    const bus = await connectBus({ target, name: "test" });
+    expect(bus.connected()).toBe(true);
+    await bus.close();
+  }
+  expect(String(await failure(connectBus({ target: { url, token: "wrong" }, name: "test", waitMs: 200 })))).toMatch(
+    /refuses the credentials$/,
+  );
+  await guarded.stop();
+});
+
 test("a server that is too old is refused with both versions named", async () => {
   const fake = await startFakeNats("2.10.4");
   const cause = await failure(connectBus({ target: { url: fake.url }, name: "test" }));

@@ -54,6 +54,11 @@ export function sessionActor(key: SessionKey, rules: TurnRules): SessionActor {
       giveUp(draft, input, reason, rules);
       return draft.decision();
     },
+    lastWord: (fields, input, now) => {
+      const draft = new Draft(key, fields, now);
+      endWithFailure(draft, input, rules);
+      return draft.decision();
+    },
     deadLetter: (item, reason) => deadMail(key, item, reason),
     timerSubject: (timer) => timerSubject("session", key, timer),
     selfSubject: () => mailSubject("session", key, "self"),
@@ -217,6 +222,15 @@ function runsIn(input: Exclude<SessionInput, { kind: "mail" }>): readonly Sessio
 
 /** K11: an honest final for whoever waits, and the dead letter. */
 function giveUp(draft: Draft, input: SessionInput, reason: string, rules: TurnRules): void {
+  if (input.kind === "mail") {
+    const { mail, seq, origin, at } = input;
+    draft.publish(deadMail(draft.key, { seq, origin, at, text: JSON.stringify(mail) }, reason));
+  }
+  endWithFailure(draft, input, rules);
+}
+
+/** The final alone: also the last word when nothing larger fits into the state (K12). */
+function endWithFailure(draft: Draft, input: SessionInput, rules: TurnRules): void {
   const failure = { kind: "error", code: "internal", retryable: false } as const;
   if (input.kind !== "mail") {
     const runs = runsIn(input);
@@ -225,8 +239,7 @@ function giveUp(draft: Draft, input: SessionInput, reason: string, rules: TurnRu
     const isAside = runs.length > 0 && runs.every((run) => run.kind === "summarise" || run.kind === "patience");
     return isAside ? undefined : new TurnFlow(draft, rules).end(failure);
   }
-  const { mail, seq, origin, at } = input;
-  draft.publish(deadMail(draft.key, { seq, origin, at, text: JSON.stringify(mail) }, reason));
+  const { mail } = input;
   if (mail.kind !== "user" || draft.fields.recent.some((entry) => entry.turn === mail.turn)) return;
   draft.remember(mail);
   draft.end(mail.turn, failure, mail.trace);

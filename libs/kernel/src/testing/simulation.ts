@@ -240,6 +240,7 @@ export class Simulation {
         this.network.call(process, `offer ${bell.item.seq} to ${owner}`, false, () => {
           const target = this.#processes.find((x) => owner.startsWith(`${x.id}-`));
           if (target === undefined || target.pausedUntil > this.#steps) return "silent";
+          if (this.random.chance(0.1) && this.#takeFault()) return "silent";
           return target.host.take(owner, this.#bells.passOn(bell, target)) ? "taken" : "declined";
         }),
     };

@@ -59,7 +59,10 @@ const Models = z.strictObject({
 const Turn = z.strictObject({
   maxSteps: positive.default(40),
   deadlineMs: positive.default(600_000),
-  maxTokens: positive.default(200_000),
+  // Forty calls that are each shown a full window.
+  maxTokens: positive.default(2_500_000),
+  // Fits the 128k windows with room for tools and an answer.
+  contextTokens: z.int(COUNT_FORM).min(1_000, "expected at least 1000").default(60_000),
   noticeMs: z.int("expected a whole number").min(0, "expected 0 (never) or more").default(30_000),
 });
 

@@ -219,7 +219,9 @@ describe("the result", () => {
 
   it("holds only what the service picks, and asks for nothing else", () => {
     const config = new Scene().load(Config.pick({ turn: true }));
-    expect(config).toEqual({ turn: { maxSteps: 40, deadlineMs: 600_000, maxTokens: 200_000, noticeMs: 30_000 } });
+    expect(config).toEqual({
+      turn: { maxSteps: 40, deadlineMs: 600_000, maxTokens: 2_500_000, contextTokens: 60_000, noticeMs: 30_000 },
+    });
   });
 
   it("lies in .troupe of the project that the entry script belongs to, also through a link", () => {

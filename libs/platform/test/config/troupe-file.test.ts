@@ -10,7 +10,13 @@ it("has working defaults, without a file and with an empty one", () => {
     language: "en",
     instructions: expect.stringMatching(/\w{3}/),
   });
-  expect(bare.turn).toEqual({ maxSteps: 40, deadlineMs: 600_000, maxTokens: 200_000, noticeMs: 30_000 });
+  expect(bare.turn).toEqual({
+    maxSteps: 40,
+    deadlineMs: 600_000,
+    maxTokens: 2_500_000,
+    contextTokens: 60_000,
+    noticeMs: 30_000,
+  });
   expect(bare.http).toEqual({
     host: "127.0.0.1",
     port: 7070,

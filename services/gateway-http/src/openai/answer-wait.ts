@@ -41,10 +41,10 @@ async function waitForOther(
 ): Promise<WaitEnd> {
   const watch = watchTurn(gateway.outbox, session.key, turn);
   try {
-    const stored = await gateway.sessions.read(session.key);
+    const stored = await gateway.sessions.readFresh(session.key);
     const read = stored === null ? null : readEntry(stored.text);
     const entry = read?.kind === "ok" ? read.entry : null;
-    const final = await lookUpFinal(gateway.outbox, session, turn, entry);
+    const final = await lookUpFinal(gateway, session, turn, entry);
     if (final !== null) return { kind: "final", final };
     return await waitForFinal(gateway, watch, response, left);
   } finally {

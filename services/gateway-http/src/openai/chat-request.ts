@@ -65,9 +65,7 @@ export function readChatRequest(body: unknown, models: readonly string[]): ChatR
     user: parsed.user ?? undefined,
     stream: parsed.stream ?? false,
     includeUsage: parsed.stream_options?.include_usage ?? false,
-    digest: createHash("sha256")
-      .update(JSON.stringify(rawMessages(body)))
-      .digest("hex"),
+    digest: digestOf(rawMessages(body)),
   };
 }
 
@@ -108,6 +106,18 @@ function checked(text: string, path: string): string {
     throw badRequest(path, "text_too_long", `expected at most ${MAX_TEXT_LENGTH} characters`);
   }
   return text;
+}
+
+/** @throws HttpProblem 400 for what is nested too deeply to be written down */
+function digestOf(messages: unknown): string {
+  let text: string;
+  try {
+    text = JSON.stringify(messages);
+  } catch {
+    // The only thing that can be wrong with what was JSON a moment ago: the stack is too small for it.
+    throw badRequest("messages", "nested_too_deeply", "the messages are nested too deeply");
+  }
+  return createHash("sha256").update(text).digest("hex");
 }
 
 /** The messages as they were sent, with the fields that the schema does not know. */

@@ -1,4 +1,4 @@
-import { turnIdOf } from "@troupe/contracts";
+import { type Final, turnIdOf } from "@troupe/contracts";
 import { childOf } from "@troupe/platform";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Gateway } from "../gateway.js";
@@ -13,13 +13,15 @@ import { type ChatRequest, readChatRequest } from "./chat-request.js";
 import { chatAddress, SESSION_HEADER, sessionHeader } from "./chat-session.js";
 import { CompletionStream } from "./completion-stream.js";
 import { FreshSessions } from "./fresh-sessions.js";
-import { problemOfFinal } from "./openai-error.js";
+import { mayPass, problemOfFinal } from "./openai-error.js";
 
 /** One completion under way. */
 interface ChatRun {
   readonly chat: ChatRequest;
   readonly message: IncomingMessage;
   readonly head: CompletionHead;
+  /** Of a message whose id is a digest: the id, and how often that message has failed before. */
+  readonly attempt: { readonly messageId: string; readonly failures: number } | null;
   /** Notes that the turn's final is on its way to the client, whatever it is. */
   readonly answered: () => void;
 }
@@ -36,15 +38,18 @@ export function addChatRoutes(app: FastifyInstance, gateway: Gateway, models: re
 
   app.post("/v1/chat/completions", async (request, reply) => {
     const chat = readChatRequest(request.body, models);
-    const run = begin(request, reply, chat, fresh);
-    return chat.stream ? streamed(gateway, run, reply) : whole(gateway, run, reply);
+    const answer = chat.stream ? streamed : whole;
+    for (let run = begin(request, reply, chat, fresh); ; run = afterFailure(run)) {
+      const given = await answer(gateway, run, reply);
+      if (given !== FAILED_BEFORE) return given;
+    }
   });
 }
 
 function begin(request: FastifyRequest, reply: FastifyReply, chat: ChatRequest, freshSessions: FreshSessions): ChatRun {
   const { principal, headers } = request;
   const address = chatAddress(headers, chat, principal.id, freshSessions);
-  const { session, messageId, repeatable, fresh } = address;
+  const { session, messageId, repeatable, derived, fresh } = address;
   let answered = false;
   if (fresh !== null) {
     reply.raw.once("close", () => freshSessions.end(fresh, session.text, answered && reply.raw.writableFinished));
@@ -68,30 +73,64 @@ function begin(request: FastifyRequest, reply: FastifyReply, chat: ChatRequest, 
       model: chat.model,
       created: Math.floor(Date.now() / 1000),
     },
+    attempt: derived ? { messageId, failures: 0 } : null,
     answered: () => {
       answered = true;
     },
   };
 }
 
-async function whole(gateway: Gateway, { message, head, answered }: ChatRun, reply: FastifyReply) {
+/** The message has a final already, and it is one after which the same request is a new attempt. */
+const FAILED_BEFORE = Symbol("failed before");
+
+function failedBefore({ attempt }: ChatRun, known: Final | null, final: Final): boolean {
+  return attempt !== null && known !== null && (mayPass(final) || final.kind === "cancelled");
+}
+
+/** The same request as the next attempt's message: its id counts the failures, so every gateway finds the same one. */
+function afterFailure(run: ChatRun): ChatRun {
+  const { attempt, message, head } = run;
+  if (attempt === null) return run;
+  const failures = attempt.failures + 1;
+  const messageId = `${attempt.messageId}_r${failures}`;
+  return {
+    ...run,
+    message: { ...message, messageId, repeatable: true },
+    head: { ...head, turn: turnIdOf(message.session.key, messageId) },
+    attempt: { ...attempt, failures },
+  };
+}
+
+async function whole(gateway: Gateway, run: ChatRun, reply: FastifyReply) {
+  const { message, head } = run;
   const { session } = message;
   const watch = watchTurn(gateway.outbox, session.key, head.turn);
   try {
     const { final: known } = await gateway.inbox.accept(message);
     const end = await waitForAnswer(gateway, session, { watch, known }, reply.raw);
     if (end.kind !== "final") throw waitProblem(end.kind);
-    answered();
-    const problem = problemOfFinal(end.final);
-    if (problem !== null) throw problem;
+    if (failedBefore(run, known, end.final)) return FAILED_BEFORE;
+    tellFinal(run, end.final);
     return completion(head, answerText(end.final));
   } finally {
     watch.stop();
   }
 }
 
-async function streamed(gateway: Gateway, run: ChatRun, reply: FastifyReply): Promise<FastifyReply> {
-  const { chat, message, head, answered } = run;
+/** @throws HttpProblem when the final is no answer */
+function tellFinal({ answered }: ChatRun, final: Final): void {
+  // The session of a failure that may pass is remembered: the client's retry goes on in it.
+  if (!mayPass(final)) answered();
+  const problem = problemOfFinal(final);
+  if (problem !== null) throw problem;
+}
+
+async function streamed(
+  gateway: Gateway,
+  run: ChatRun,
+  reply: FastifyReply,
+): Promise<FastifyReply | typeof FAILED_BEFORE> {
+  const { chat, message, head } = run;
   const { session } = message;
   const stream = new CompletionStream(gateway, reply, head, {
     includeUsage: chat.includeUsage,
@@ -106,9 +145,8 @@ async function streamed(gateway: Gateway, run: ChatRun, reply: FastifyReply): Pr
     stream.accepted();
     const end = await waitForAnswer(gateway, session, { watch, known }, reply.raw);
     if (end.kind !== "final") throw waitProblem(end.kind);
-    answered();
-    const problem = problemOfFinal(end.final);
-    if (problem !== null) throw problem;
+    if (!stream.begun && failedBefore(run, known, end.final)) return FAILED_BEFORE;
+    tellFinal(run, end.final);
     stream.finish(end.final);
   } catch (error) {
     if (!stream.begun) throw error;

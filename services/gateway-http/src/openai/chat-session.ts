@@ -13,6 +13,8 @@ export interface ChatAddress {
   readonly messageId: string;
   /** Whether this message may have been sent before. */
   readonly repeatable: boolean;
+  /** Whether the id is a digest of the request, and not one that the client chose. */
+  readonly derived: boolean;
   /** Set when the session was made for this request; see {@link FreshSessions}. */
   readonly fresh: string | null;
 }
@@ -34,12 +36,12 @@ export function chatAddress(
   if (named !== undefined && named !== "") {
     const session = namedSession(named, header ? "X-Troupe-Session" : "user");
     const messageId = key ?? `oai_${digest(session.text, chat.digest)}`;
-    return { session, messageId, repeatable: true, fresh: null };
+    return { session, messageId, repeatable: true, derived: key === undefined, fresh: null };
   }
   if (key !== undefined) {
     // The key alone names the session too: any gateway gives a retry the same one.
     const session = sessionRef(`http:k_${digest(principal, key).slice(0, 32)}`);
-    return { session, messageId: key, repeatable: true, fresh: null };
+    return { session, messageId: key, repeatable: true, derived: false, fresh: null };
   }
   const request = digest(principal, chat.model, chat.digest);
   const retry = Number(headers["x-stainless-retry-count"] ?? 0) > 0;
@@ -47,7 +49,7 @@ export function chatAddress(
   const session = sessionRef(earlier ?? `http:c_${randomBytes(16).toString("hex")}`);
   fresh.begin(request, session.text);
   const messageId = `oai_${digest(session.text, chat.digest)}`;
-  return { session, messageId, repeatable: earlier !== undefined, fresh: request };
+  return { session, messageId, repeatable: earlier !== undefined, derived: true, fresh: request };
 }
 
 function namedSession(text: string, param: string): SessionRef {

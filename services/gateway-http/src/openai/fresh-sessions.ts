@@ -10,7 +10,7 @@ interface FreshSession {
 
 /**
  * Sessions made for completions that name none. A client that lost the answer (time-out, cut
- * connection, 503) sends the same body again: it gets the session of the lost request, and so the same
+ * connection, 503), or was told of a failure that may pass, sends the same body again: it gets the session of the lost request, and so the same
  * turn. Two people who say the same thing at the same time must not share a session, so only a request
  * whose answer was lost is taken up again, and one under way only by a client that says it retries.
  *

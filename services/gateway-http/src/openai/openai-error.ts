@@ -49,6 +49,14 @@ export function badRequest(param: string, code: string, message: string): HttpPr
   return new HttpProblem(400, code, message, { errors: [{ path: param, message }] });
 }
 
+/** The official clients repeat a 409 and every 5xx unless told not to, and a repeated request is another turn. */
+const NO_RETRY = { "x-should-retry": "false" } as const;
+
+/** Whether the same request may well be answered when it is made again. */
+export function mayPass(final: Final): boolean {
+  return final.kind === "error" && final.error?.retryable === true;
+}
+
 /** What a final that is no answer means to a client of this protocol; null: it is an answer. */
 export function problemOfFinal(final: Final): HttpProblem | null {
   switch (final.kind) {
@@ -56,11 +64,11 @@ export function problemOfFinal(final: Final): HttpProblem | null {
     case "merged":
       return null;
     case "cancelled":
-      return new HttpProblem(409, "turn_cancelled", final.text || "the turn was cancelled");
+      return new HttpProblem(409, "turn_cancelled", final.text || "the turn was cancelled", { headers: NO_RETRY });
     case "error": {
       const code = final.error?.code ?? "internal";
       const detail = final.text || "the turn failed";
-      const retry = final.error?.retryable === true ? { retryAfterMs: 5_000 } : {};
+      const retry = mayPass(final) ? { retryAfterMs: 5_000 } : { headers: NO_RETRY };
       return new HttpProblem(STATUS_OF_CODE[code], code, detail, retry);
     }
   }

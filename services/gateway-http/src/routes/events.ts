@@ -1,3 +1,4 @@
+import type { OutboxFeed } from "@troupe/jetstream";
 import type { FastifyInstance } from "fastify";
 import { z } from "zod";
 import { streamEvents } from "../event-stream.js";
@@ -25,11 +26,11 @@ export function addEventRoute(app: FastifyInstance, gateway: Gateway): void {
     { exposeHeadRoute: false },
     async (request, reply) => {
       const { key } = sessionRef(request.params.session);
-      const named = request.headers["last-event-id"] ?? request.query.lastEventId;
       // A browser that has had no event yet sends an empty one.
-      const lastEventId = named === "" ? undefined : named;
-      const after = readFields(LastEventId, { lastEventId }).lastEventId ?? null;
+      const given = request.headers["last-event-id"] ?? request.query.lastEventId;
+      const named = readFields(LastEventId, { lastEventId: given === "" ? undefined : given }).lastEventId;
       if (!gateway.connected()) throw unavailable(null);
+      const after = named === undefined ? null : await knownPlace(gateway.outbox, named);
       reply.hijack();
       const out = new SseResponse(reply.raw);
       try {
@@ -41,4 +42,12 @@ export function addEventRoute(app: FastifyInstance, gateway: Gateway): void {
       }
     },
   );
+}
+
+/**
+ * Where a reader was. Events that never were cannot have been read: such an id is of a stream that has been made anew
+ * since, and waiting for its place would keep back all that happens from now on.
+ */
+async function knownPlace(outbox: OutboxFeed, named: number): Promise<number> {
+  return named <= outbox.lastSeq() ? named : Math.min(named, await outbox.newestSeq());
 }

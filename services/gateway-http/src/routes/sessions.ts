@@ -2,10 +2,12 @@ import { CHANNELS } from "@troupe/contracts";
 import { childOf } from "@troupe/platform";
 import type { FastifyInstance, FastifyRequest } from "fastify";
 import { z } from "zod";
-import { sendControl } from "../control-mail.js";
+import { cancelTurn } from "../cancellation.js";
+import { type ControlRequest, sendControl } from "../control-mail.js";
 import type { Gateway } from "../gateway.js";
 import { readFields } from "../problem.js";
 import { loadSession, originFor, sessionRef } from "../session-access.js";
+import { eraseSession, eraseState } from "../session-erasure.js";
 import { decodeCursor, listSessions } from "../session-list.js";
 import { sessionView } from "../session-view.js";
 import type { SessionPath } from "./session-path.js";
@@ -39,22 +41,29 @@ export function addSessionRoutes(app: FastifyInstance, gateway: Gateway): void {
   });
 
   app.post<SessionPath>("/v1/sessions/:session/cancel", async (request) => {
-    const { turn } = await control(gateway, request, "cancel");
-    return { turn, cancelled: turn !== null };
+    return cancelTurn(gateway, await controlRequest(gateway, request, "cancel"));
   });
 
   app.post<SessionPath>("/v1/sessions/:session/reset", async (request) => {
-    const { generation } = await control(gateway, request, "reset");
+    const { generation } = await sendControl(gateway, await controlRequest(gateway, request, "reset"));
     return { generation };
   });
 
   app.delete<SessionPath>("/v1/sessions/:session", async (request, reply) => {
-    await control(gateway, request, "erase");
+    const session = sessionRef(request.params.session);
+    await eraseSession(gateway, session.key, async () =>
+      eraseState(gateway, await controlRequest(gateway, request, "erase")),
+    );
     return reply.code(204).send();
   });
 }
 
-async function control(gateway: Gateway, request: FastifyRequest<SessionPath>, kind: "cancel" | "reset" | "erase") {
+/** @throws HttpProblem when there is no such session, or it is not the principal's to write to */
+async function controlRequest(
+  gateway: Gateway,
+  request: FastifyRequest<SessionPath>,
+  kind: ControlRequest["kind"],
+): Promise<ControlRequest> {
   const session = sessionRef(request.params.session);
   readFields(NoBody, request.body);
   const { principal } = request;
@@ -62,5 +71,5 @@ async function control(gateway: Gateway, request: FastifyRequest<SessionPath>, k
   originFor(session, principal);
   await loadSession(gateway, session);
   const { traceparent } = childOf([request.headers.traceparent].flat()[0]);
-  return sendControl(gateway, { kind, session, principal, traceparent });
+  return { kind, session, principal, traceparent };
 }

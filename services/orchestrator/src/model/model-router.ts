@@ -90,7 +90,7 @@ export class ModelRouter {
     };
   }
 
-  /** Resolves with the answer, or with the failure that the call ends in; never rejects. */
+  /** Resolves with the answer, or with the failure that the call ends in; rejects only with what `build` throws. */
   async complete(
     role: ModelRole,
     build: (form: RequestForm) => ModelRequest,

@@ -160,7 +160,7 @@ export async function ask({ router }: RouterProcess, options: AskOptions = {}): 
 
 function endOf(outcome: ModelOutcome): string {
   if (outcome.kind === "aborted") return "aborted";
-  const result = interpret(outcome, { taken: new Set(), prefix: "c" });
+  const result = interpret(outcome, { taken: new Set(), isWhole: true, prefix: "c" });
   if (result.kind === "failed") return `${result.code}${result.retryable ? ", may be tried again" : ""}`;
   return result.kind === "answer" ? result.text : result.kind;
 }

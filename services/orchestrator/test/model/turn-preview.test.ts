@@ -61,11 +61,27 @@ it("the number does not fall with the turn's next model call", () => {
   expect(said.at(-1)).toBe("2: Next.");
 });
 
-it("says at a takeover that what the other owner showed is void, by the state's number", () => {
-  const one = preview(1, 3, 2);
-  one.announce();
-  one.add("Again.");
-  expect(said).toEqual(["3: <recovered>", "3: Again."]);
+it("says at a takeover that what the other owner showed is void, and outranks all that it showed", () => {
+  const lost = preview(1, 1, 1);
+  lost.add("Half");
+  for (const word of ["so", "far"]) {
+    lost.reset("recovered");
+    lost.add(word);
+  }
+  const before = said.length;
+  attempts = new LiveAttempts();
+  const taken = preview(1, 2, 2);
+  taken.announce();
+  taken.add("Again.");
+  taken.reset("fallback");
+  taken.add("Once more.");
+  expect(said.slice(0, before).at(-1)).toBe("3: far");
+  expect(said.slice(before)).toEqual(["1001: <recovered>", "1001: Again.", "1002: <fallback>", "1002: Once more."]);
+});
+
+it("a recovery outranks its predecessor however often that one began again", () => {
+  for (let n = 0; n < 1_500; n++) attempts.next("t_1", 1, 1);
+  expect(attempts.current("t_1", 1, 1)).toBeLessThan(new LiveAttempts().current("t_1", 2, 2));
 });
 
 it("forgets old turns, so that it does not grow for ever", () => {
