@@ -1,0 +1,146 @@
+// A client as clients should be: it sends a message under its id again and again, at any gateway, until it knows.
+import { setTimeout as delay } from "node:timers/promises";
+import { canonical } from "./canonical.mjs";
+
+const REQUEST_LIMIT_MS = 9_000;
+const WAIT_SECONDS = 6;
+const LONGEST_PAUSE_MS = 500;
+
+export class Client {
+  #urls;
+  #token;
+  #journal;
+  #patienceMs;
+  #turn = 0;
+  /** Answers that no client should get. */
+  surprises = [];
+
+  constructor({ urls, token, journal, patienceMs }) {
+    this.#urls = urls;
+    this.#token = token;
+    this.#journal = journal;
+    this.#patienceMs = patienceMs;
+  }
+
+  /** Sends until it is accepted, or, with `final`, until its final is here; false when patience ends first. */
+  async send(session, message, { final }) {
+    const path = `/messages${final ? `?wait=${WAIT_SECONDS}` : ""}`;
+    const isEnough = () => (final ? message.final !== undefined : message.acceptedAt !== undefined);
+    return this.#insist(session, `post ${message.tag}`, async () => {
+      message.sentAt ??= this.#journal.tick();
+      message.askedMs ??= this.#journal.ageMs;
+      const wasKnown = message.acceptedAt !== undefined;
+      const { status, body } = await this.#ask(session, path, { text: message.text, id: message.id });
+      if (status === 200 || status === 202) this.#take(session, message, body);
+      if (status <= 202 && wasKnown && !body.duplicate) message.wasForgotten = true;
+      return { status, body, isOver: isEnough() };
+    });
+  }
+
+  /** The same over the OpenAI-compatible route, streamed. */
+  async chat(session, message) {
+    return this.#insist(session, `chat ${message.tag}`, async () => {
+      message.sentAt ??= this.#journal.tick();
+      const response = await this.#fetch("/v1/chat/completions", {
+        json: { model: "troupe", stream: true, messages: [{ role: "user", content: message.text }] },
+        headers: { "x-troupe-session": session, "idempotency-key": message.id },
+      });
+      const text = await response.text();
+      const isOver = response.status === 200 && text.includes("[DONE]") && !text.includes('"error"');
+      if (isOver) {
+        message.acceptedAt ??= this.#journal.tick();
+        message.shown = contentOf(text);
+      }
+      return { status: response.status, body: text.slice(-300), isOver };
+    });
+  }
+
+  /** `cancel` or `reset`; 404 and 503 are fine answers to it. */
+  control(session, kind) {
+    return this.#insist(session, kind, async () => {
+      const { status, body } = await this.#ask(session, `/${kind}`, undefined);
+      return { status, body, isOver: status === 200 || status === 404 };
+    });
+  }
+
+  async history(session) {
+    const messages = [];
+    for (let from = 0; from !== null; ) {
+      const { status, body } = await this.#ask(session, `/messages?from=${from}&limit=1000`, null);
+      if (status === 404) return { generation: null, total: 0, messages };
+      if (status !== 200) throw new Error(`${session}: the history is refused: ${status} ${JSON.stringify(body)}`);
+      messages.push(...body.messages);
+      if (body.next === null || body.messages.length === 0) return { ...body, messages };
+      from = body.next;
+    }
+  }
+
+  events(session, lastEventId, signal) {
+    return this.#fetch(`/v1/sessions/${encodeURIComponent(session)}/events`, {
+      headers: { "last-event-id": String(lastEventId) },
+      signal,
+    });
+  }
+
+  #take(session, message, { duplicate, turn, final }) {
+    if (!duplicate) message.firsts = (message.firsts ?? 0) + 1;
+    message.acceptedAt ??= this.#journal.tick();
+    message.turns = new Set([...(message.turns ?? []), turn]);
+    if (final === undefined) return;
+    this.#journal.note(session, `final of ${message.tag} ${turn}: ${final.kind} ${final.error?.code ?? ""}`);
+    message.finals = new Set([...(message.finals ?? []), canonical(final)]);
+    message.final ??= final;
+    message.tookMs ??= this.#journal.ageMs - message.askedMs;
+  }
+
+  async #insist(session, what, attempt) {
+    const endAt = performance.now() + this.#patienceMs;
+    for (let pauseMs = 50; performance.now() < endAt; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+      try {
+        const { status, body, isOver } = await attempt();
+        this.#journal.note(session, `${what}: ${status}${status > 202 ? ` ${JSON.stringify(body)}` : ""}`);
+        if (isOver) return true;
+        if (status > 202 && status < 500 && status !== 429) {
+          this.surprises.push({ session, text: `${what}: ${status} ${JSON.stringify(body)}` });
+          return false;
+        }
+        // It waits at the gateway already; only refusals call for a pause.
+        if (status <= 202) continue;
+      } catch (error) {
+        this.#journal.note(session, `${what}: ${error.cause?.code ?? error.name}`);
+      }
+      await delay(pauseMs);
+    }
+    this.#journal.note(session, `${what}: patience ended`);
+    return false;
+  }
+
+  async #ask(session, path, json) {
+    const method = json === null ? "GET" : "POST";
+    const response = await this.#fetch(`/v1/sessions/${encodeURIComponent(session)}${path}`, { method, json });
+    return { status: response.status, body: await response.json() };
+  }
+
+  #fetch(path, { method = "GET", json, headers = {}, signal = AbortSignal.timeout(REQUEST_LIMIT_MS) }) {
+    const url = this.#urls[this.#turn++ % this.#urls.length];
+    const hasBody = json !== undefined && json !== null;
+    return fetch(`${url}${path}`, {
+      method: hasBody ? "POST" : method,
+      headers: {
+        authorization: `Bearer ${this.#token}`,
+        ...(hasBody ? { "content-type": "application/json" } : {}),
+        ...headers,
+      },
+      ...(hasBody ? { body: JSON.stringify(json) } : {}),
+      signal,
+    });
+  }
+}
+
+function contentOf(stream) {
+  return stream
+    .split("\n")
+    .filter((line) => line.startsWith("data: {"))
+    .map((line) => JSON.parse(line.slice(6)).choices?.[0]?.delta?.content ?? "")
+    .join("");
+}

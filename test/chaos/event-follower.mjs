@@ -1,0 +1,62 @@
+// A reader of a session's event stream who comes back with `Last-Event-ID` whenever the stream ends.
+import { createParser } from "eventsource-parser";
+import { setTimeout as delay } from "node:timers/promises";
+
+const PAUSE_MS = 200;
+/** A stream that is this silent is taken for dead; the gateway says something more often. */
+const SILENCE_MS = 20_000;
+const REACH_LIMIT_MS = 10_000;
+
+export class EventFollower {
+  /** Finals in the order in which they came: `{ seq, turn }`. */
+  finals = [];
+  /** Durable events that came again or out of order. */
+  faults = [];
+  #last = 0;
+  #over = new AbortController();
+  #done;
+
+  constructor(client, session) {
+    this.#done = this.#follow(client, session);
+  }
+
+  /** When the event with this sequence has come, or could have come long ago. */
+  async reach(seq) {
+    for (let waitedMs = 0; seq > this.#last && waitedMs < REACH_LIMIT_MS; waitedMs += PAUSE_MS) await delay(PAUSE_MS);
+  }
+
+  async close() {
+    this.#over.abort();
+    await this.#done;
+  }
+
+  async #follow(client, session) {
+    while (!this.#over.signal.aborted) {
+      const silence = new AbortController();
+      let timer = setTimeout(() => silence.abort(), SILENCE_MS);
+      try {
+        const response = await client.events(session, this.#last, AbortSignal.any([this.#over.signal, silence.signal]));
+        const parser = createParser({ onEvent: (event) => this.#take(event) });
+        if (response.status === 200) {
+          for await (const part of response.body.pipeThrough(new TextDecoderStream())) {
+            clearTimeout(timer);
+            timer = setTimeout(() => silence.abort(), SILENCE_MS);
+            parser.feed(part);
+          }
+        }
+      } catch {
+        // Cut off: it comes back and resumes.
+      }
+      clearTimeout(timer);
+      if (!this.#over.signal.aborted) await delay(PAUSE_MS);
+    }
+  }
+
+  #take({ id, event, data }) {
+    if (id === undefined) return;
+    const seq = Number(id);
+    if (seq <= this.#last) this.faults.push(`event ${seq} after ${this.#last}`);
+    this.#last = Math.max(this.#last, seq);
+    if (event === "final") this.finals.push({ seq, turn: JSON.parse(data).turn });
+  }
+}

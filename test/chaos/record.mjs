@@ -1,0 +1,84 @@
+// What the streams and buckets really hold, read past the services: the entries' revisions, and the finals in OUTBOX.
+import { parseSessionId, turnIdOf } from "@troupe/contracts";
+import { connectBus, outboxFeed, sessionReader } from "@troupe/jetstream";
+import { setTimeout as delay } from "node:timers/promises";
+import { StateLaws } from "./state-laws.mjs";
+
+const TRY_AGAIN_MS = 200;
+const PATIENCE_MS = 60_000;
+
+export class Record {
+  #bus;
+  #journal;
+  #sessions;
+  #outbox;
+  /** By session name. */
+  laws = new Map();
+
+  static async open({ nats: { url, user, pass } }, journal) {
+    return new Record(await connectBus({ target: { url, user, pass }, name: "chaos" }), journal);
+  }
+
+  constructor(bus, journal) {
+    this.#bus = bus;
+    this.#journal = journal;
+    this.#sessions = sessionReader(bus);
+    this.#outbox = outboxFeed(bus);
+  }
+
+  static keyOf(session) {
+    return parseSessionId(session).key;
+  }
+
+  static turnOf(session, messageId) {
+    return turnIdOf(Record.keyOf(session), messageId);
+  }
+
+  /** Follows a session's revisions, each with the one before it; the result ends that. */
+  watch(session, onRevision) {
+    const laws = new StateLaws(session, this.#journal);
+    this.laws.set(session, laws);
+    return persist(() =>
+      this.#sessions.watch(Record.keyOf(session), (stored) => {
+        const before = laws.entry;
+        laws.take(stored);
+        onRevision(laws.entry, before);
+      }),
+    );
+  }
+
+  /** Reads the session's newest entry; null: there is none. */
+  async look(session) {
+    const stored = await persist(() => this.#sessions.readFresh(Record.keyOf(session)));
+    if (stored === null) return null;
+    const laws = this.laws.get(session);
+    laws.take(stored);
+    return JSON.parse(stored.text);
+  }
+
+  /** Finals of a session in the order of the stream: `{ seq, id, generation, final }`. */
+  async finals(session) {
+    const events = await persist(() => this.#outbox.replay(Record.keyOf(session), 0));
+    return events.flatMap(({ seq, text }) => {
+      const { id, kind, generation, final } = JSON.parse(text);
+      return kind === "final" ? [{ seq, id, generation, final }] : [{ seq, id, generation, final: null }];
+    });
+  }
+
+  close() {
+    return this.#bus.close();
+  }
+}
+
+/** The server may be down at any moment: tries again until it is back. */
+async function persist(attempt) {
+  const endAt = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (performance.now() > endAt) throw error;
+      await delay(TRY_AGAIN_MS);
+    }
+  }
+}

@@ -1,0 +1,48 @@
+// One session's part of the schedule, carried out.
+import { setTimeout as delay } from "node:timers/promises";
+
+/** @param over told of each message that needs no more looking after */
+export async function talk({ client, session, over, isTimeUp }) {
+  const { name } = session;
+  const settled = async (messages, how) => {
+    await Promise.all(messages.map(how));
+    for (const _ of messages) over();
+  };
+  const toFinal = (message) => client.send(name, message, { final: true });
+  const taken = (message) => client.send(name, message, { final: false });
+  const ways = {
+    ask: ({ of }) => settled(of, toFinal),
+    chat: ({ of }) => settled(of, (message) => client.chat(name, message)),
+    burst: async ({ of, atOnce }) => {
+      if (!atOnce) for (const message of of) await taken(message);
+      await settled(of, toFinal);
+    },
+    twins: ({ of, copies }) =>
+      settled(of, (message) => Promise.all(Array.from({ length: copies }, () => toFinal(message)))),
+    again: async ({ of }) => {
+      // Of one that was not answered nothing can be said again.
+      for (const message of of) if (message.final !== undefined) await toFinalAnew(client, name, message);
+    },
+    cancel: (step) => broken("cancel", step),
+    reset: (step) => broken("reset", step),
+    forget: ({ of }) => settled(of, taken),
+  };
+  const broken = async (kind, { of, afterMs }) => {
+    for (const message of of) await taken(message);
+    await delay(afterMs);
+    await client.control(name, kind);
+    await settled(of, toFinal);
+  };
+  for (const step of session.steps) {
+    if (isTimeUp()) return;
+    await ways[step.kind](step);
+  }
+}
+
+/** Asks for what is known already: the same turn and the same final must come back. */
+async function toFinalAnew(client, name, message) {
+  const { final } = message;
+  message.final = undefined;
+  await client.send(name, message, { final: true });
+  message.final ??= final;
+}
