@@ -122,7 +122,8 @@ export class Activation<F, M, R, O> {
       if (due.length > 0 || needsRenewal || this.#tenure.renewInMs <= 0) await this.#commit(due);
       else if (hasRuns && this.#isHandingOver) await this.#giveAway();
       else if (waits) await this.#pause();
-      else if (this.#tenure.isHeld) await this.#write(this.#fold().entry, false);
+      // Its own lease ends here, and so does one that a dead owner left on an entry with nothing to do.
+      else if (this.#tenure.entry.lease !== null) await this.#write(this.#fold().entry, false);
       else return this.#finish();
     }
   }
