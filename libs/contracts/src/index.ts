@@ -1,4 +1,6 @@
 export { DeadLetter } from "./dead-letter.js";
+export { DELIVERY_ACK_WAIT_MS, deliveryConsumer } from "./delivery-consumer.js";
+export { deliveryIdOf, DeliveryRecord, DeliveryStatus } from "./delivery.js";
 export { decode, type Decoded, describeIssues, encode, Envelope, HEADER, SCHEMA_VERSION } from "./envelope.js";
 export { Delta, LiveEvent, PreviewReset, ToolProgress } from "./live.js";
 export {

@@ -31,6 +31,10 @@ export interface ConsumerSpec {
   /** -1: without limit. */
   readonly maxDeliver: number;
   readonly maxAckPending: number;
+  /**
+   * Set: the server serves one of the pulling processes only, and another one when that has not pulled for so long.
+   */
+  readonly failoverMs?: number;
   readonly reason: string;
 }
 
@@ -281,7 +285,7 @@ function largeBuckets(retention: Retention): BucketSpec[] {
     {
       ...small(
         BUCKET.deliveries,
-        "<key>.<reply>",
+        "<key>.<reply id>",
         "the delivery ledger",
         "Kept longer than OUTBOX keeps the reply it speaks of.",
       ),

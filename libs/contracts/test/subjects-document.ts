@@ -1,7 +1,8 @@
-import { ACCEPTED_ORIGINS, type BucketSpec, type StreamSpec, type Topology } from "../src/index.js";
+import { ACCEPTED_ORIGINS, type BucketSpec, deliveryConsumer, type StreamSpec, type Topology } from "../src/index.js";
 
 /** `docs/subjects.md`, made from the topology as data. */
 export function subjectsDocument(topology: Topology): string {
+  const consumers = [...topology.consumers, deliveryConsumer("<channel>")];
   return [
     "# Streams, buckets and subjects",
     "",
@@ -30,7 +31,7 @@ export function subjectsDocument(topology: Topology): string {
     "",
     ...table(
       ["consumer", "stream", "filter", "ack wait", "max deliver", "max ack pending"],
-      topology.consumers.map((consumer) => [
+      consumers.map((consumer) => [
         code(consumer.name),
         code(consumer.stream),
         code(consumer.filter),
@@ -40,7 +41,7 @@ export function subjectsDocument(topology: Topology): string {
       ]),
     ),
     "",
-    ...topology.consumers.map((consumer) => `- ${code(consumer.name)}: ${consumer.reason}`),
+    ...consumers.map((consumer) => `- ${code(consumer.name)}: ${consumer.reason}`),
     "",
     "## Buckets",
     "",

@@ -2,10 +2,10 @@ import { BUCKET, digestOf, type SessionKey } from "@troupe/contracts";
 import { z } from "zod";
 import { bucketStream, entrySubject } from "./bucket.js";
 import { type Bus, wireOf } from "./bus.js";
+import { isConflict } from "./compare-and-set.js";
 import { readLast } from "./stored-message.js";
 import { publishOnce } from "./stored-publish.js";
 import { headersOf } from "./wire.js";
-import { ApiError } from "./wire-error.js";
 
 /** What became of a client's message: the turn that answers it, and the digest of what it said. */
 export interface InboundRecord {
@@ -23,7 +23,6 @@ export interface InboundLedger {
 }
 
 const InboundEntry = z.object({ turn: z.string(), digest: z.string() });
-const WRONG_SEQUENCE: readonly number[] = [10_071, 10_164];
 
 export function inboundLedger(bus: Bus): InboundLedger {
   const wire = wireOf(bus);
@@ -40,7 +39,7 @@ export function inboundLedger(bus: Bus): InboundLedger {
           headers: headersOf({ "Nats-Expected-Last-Subject-Sequence": "0" }),
         });
       } catch (cause) {
-        if (!(cause instanceof ApiError && WRONG_SEQUENCE.includes(cause.code))) throw cause;
+        if (!isConflict(cause)) throw cause;
       }
     },
   };

@@ -3,6 +3,7 @@ export { type BellOptions, ringBells } from "./bell-source.js";
 export type { Bus } from "./bus.js";
 export { BusError } from "./bus-error.js";
 export { connectBus, type ConnectRequest, type NatsTarget } from "./connection.js";
+export { type DeliveryLedger, deliveryLedger, type DeliveryPlace, type StoredDelivery } from "./delivery-ledger.js";
 export { forget } from "./erasure.js";
 export { type InboundLedger, inboundLedger, type InboundRecord } from "./inbound-ledger.js";
 export { type LivePublisher, livePublisher, type LiveSubscriber, liveSubscriber } from "./live.js";
@@ -17,6 +18,7 @@ export {
   Unavailable,
 } from "./mail-sender.js";
 export { type OutboxEvent, type OutboxFeed, outboxFeed } from "./outbox-feed.js";
+export { type OutboxBell, type OutboxQueue, outboxQueue, type OutboxQueueOptions } from "./outbox-queue.js";
 export { type OwnerDesk, ownerPort } from "./owner-port.js";
 export { provision } from "./provisioning.js";
 export { type PauseListeners, type ProviderPause, type ProviderPauses, providerPauses } from "./provider-pauses.js";

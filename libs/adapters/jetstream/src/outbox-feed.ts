@@ -2,7 +2,7 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import { keyOfSubject, outboxSubject, type SessionKey, STREAM } from "@troupe/contracts";
 import { type Bus, wireOf } from "./bus.js";
 import { callOut } from "./call-out.js";
-import { readBatch } from "./stored-message.js";
+import { readBatch, readFromLeader } from "./stored-message.js";
 import { StreamTail, type TailMessage } from "./stream-tail.js";
 import type { Wire } from "./wire.js";
 
@@ -21,6 +21,8 @@ export interface OutboxFeed {
   listen(key: SessionKey, fn: (event: OutboxEvent) => void): () => void;
   /** Stored events of one conversation behind a sequence, in order. */
   replay(key: SessionKey, after: number): Promise<OutboxEvent[]>;
+  /** Whether a message is still in the stream, by its leader. */
+  exists(seq: number): Promise<boolean>;
   /** The highest sequence of the stream that has been passed on. */
   lastSeq(): number;
   /** The highest sequence of the stream, asked of the server: other processes may have passed on more. */
@@ -59,6 +61,7 @@ export function outboxFeed(bus: Bus, options: { readonly channel?: string } = {}
       };
     },
     replay: (key, after) => replayEvents(wire, key, after),
+    exists: async (seq) => (await readFromLeader(wire, STREAM.outbox, { seq })) !== null,
     lastSeq: () => last,
     newestSeq: () => lastSequence(wire),
   };

@@ -3,11 +3,11 @@ import { z } from "zod";
 import { bucketStream, entrySubject, keyOfEntry } from "./bucket.js";
 import { type Bus, wireOf } from "./bus.js";
 import { callOut } from "./call-out.js";
+import { isConflict } from "./compare-and-set.js";
 import { readFromLeader, readLast } from "./stored-message.js";
 import { publishOnce } from "./stored-publish.js";
 import { StreamTail } from "./stream-tail.js";
 import { headersOf, type Wire } from "./wire.js";
-import { ApiError } from "./wire-error.js";
 
 /** A provider wants to be left alone. */
 export interface ProviderPause {
@@ -49,7 +49,6 @@ const LONGEST_MS = 3_600_000;
 /** Refusals of calls under way at the same time differ by this much; the others need not hear of each. */
 const SAME_END_MS = 100;
 const MAX_WRITES = 5;
-const WRONG_SEQUENCE: readonly number[] = [10_071, 10_164];
 const STREAM = bucketStream(BUCKET.pauses);
 
 const PauseEntry = z.object({
@@ -137,8 +136,7 @@ class Pauses implements ProviderPauses {
         this.#revisions.set(key, Math.max(seq, this.#revisions.get(key) ?? 0));
         return;
       } catch (cause) {
-        const isRefused = cause instanceof ApiError && WRONG_SEQUENCE.includes(cause.code);
-        if (!isRefused || writes === MAX_WRITES) throw cause;
+        if (!isConflict(cause) || writes === MAX_WRITES) throw cause;
       }
       // Another process was first, or the entry has expired (P2).
       const found = await readFromLeader(this.#wire, STREAM, { last_by_subj: subject });

@@ -11,6 +11,9 @@ import { nanos } from "@nats-io/transport-node";
 import type { ConsumerSpec } from "@troupe/contracts";
 import type { Wire } from "./wire.js";
 
+/** The one priority group of consumers that serve one process at a time. */
+export const ONE_AT_A_TIME = "one";
+
 /** The consumer exists with another configuration: another process made it at the same time, or an older version. */
 const ALREADY_EXISTS: readonly number[] = [10_013, 10_105, 10_148];
 
@@ -44,6 +47,13 @@ function configOf(spec: ConsumerSpec): Partial<ConsumerConfig> {
     ack_wait: nanos(spec.ackWaitMs),
     max_deliver: spec.maxDeliver,
     max_ack_pending: spec.maxAckPending,
+    ...(spec.failoverMs === undefined
+      ? {}
+      : {
+          priority_groups: [ONE_AT_A_TIME],
+          priority_policy: "pinned_client",
+          priority_timeout: nanos(spec.failoverMs),
+        }),
   };
 }
 

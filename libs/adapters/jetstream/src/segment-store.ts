@@ -1,10 +1,10 @@
 import { BUCKET } from "@troupe/contracts";
 import { bucketStream, entrySubject } from "./bucket.js";
 import { type Bus, wireOf } from "./bus.js";
+import { isConflict } from "./compare-and-set.js";
 import { readFromLeader, readLast } from "./stored-message.js";
 import { publishOnce } from "./stored-publish.js";
 import { headersOf } from "./wire.js";
-import { ApiError } from "./wire-error.js";
 
 /** Sealed pieces of histories: written once, never changed. */
 export interface SegmentStore {
@@ -15,7 +15,6 @@ export interface SegmentStore {
 }
 
 const STREAM = bucketStream(BUCKET.segments);
-const EXISTS: readonly number[] = [10_071, 10_164];
 
 /** Segments kept in memory, in UTF-16 units: they never change, and the newest ones are read again and again. */
 const KEPT_LENGTH = 8 * 1024 * 1024;
@@ -29,7 +28,7 @@ export function segmentStore(bus: Bus): SegmentStore {
         const headers = headersOf({ "Nats-Expected-Last-Subject-Sequence": "0" });
         await publishOnce(wire, { subject: entrySubject(BUCKET.segments, name), body: text, headers });
       } catch (cause) {
-        if (!(cause instanceof ApiError && EXISTS.includes(cause.code))) throw cause;
+        if (!isConflict(cause)) throw cause;
       }
     },
     read: async (name) => {

@@ -2,10 +2,11 @@ import { BUCKET } from "@troupe/contracts";
 import type { StatePort, StoredEntry, WriteOutcome } from "@troupe/kernel";
 import { bucketStream, entrySubject } from "./bucket.js";
 import { type Bus, wireOf } from "./bus.js";
+import { isConflict } from "./compare-and-set.js";
 import { readFromLeader, readLast } from "./stored-message.js";
 import { publishOnce } from "./stored-publish.js";
 import { headersOf, type Wire } from "./wire.js";
-import { ApiError, WireError } from "./wire-error.js";
+import { WireError } from "./wire-error.js";
 
 /**
  * Session state in the bucket `sessions`; a revision is a sequence of its stream.
@@ -14,9 +15,6 @@ import { ApiError, WireError } from "./wire-error.js";
  * K4 Only an answer of the server's is an outcome; anything else rejects.
  */
 const STREAM = bucketStream(BUCKET.sessions);
-
-/** "Wrong last sequence", and the same when the server cannot say which one is right. */
-const CONFLICTS: readonly number[] = [10_071, 10_164];
 
 export function statePort(bus: Bus): StatePort {
   const wire = wireOf(bus);
@@ -51,7 +49,7 @@ async function writeEntry(wire: Wire, { key, text, revision }: Write): Promise<W
     });
     return { kind: "stored", revision: stored.seq };
   } catch (cause) {
-    if (cause instanceof ApiError && CONFLICTS.includes(cause.code)) return { kind: "refused" };
+    if (isConflict(cause)) return { kind: "refused" };
     if (cause instanceof WireError && cause.kind === "too-large") return { kind: "too-large" };
     throw cause;
   }

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   blobStore,
   type Bus,
+  deliveryLedger,
   forget,
   inboundLedger,
   type OutboxEvent,
@@ -34,6 +35,7 @@ async function leaveTraces(key: SessionKey): Promise<void> {
     body: JSON.parse(body),
   });
   await inboundLedger(bus).record(key, "m", { turn: "t_1", digest: "d" });
+  await deliveryLedger(bus).write({ key, id: "r_1" }, "sent", 0);
   await segmentStore(bus).create(segmentOf(key), "sealed");
   await blobStore(bus).put(key, "one", "large");
   await blobStore(bus).put(key, "two", "larger");
@@ -42,6 +44,7 @@ async function leaveTraces(key: SessionKey): Promise<void> {
 interface Traces {
   readonly events: readonly OutboxEvent[];
   readonly turn: string | undefined;
+  readonly delivery: string | undefined;
   readonly segment: string | undefined;
   readonly blobs: readonly (string | undefined)[];
 }
@@ -51,6 +54,7 @@ async function tracesOf(key: SessionKey): Promise<Traces> {
   return {
     events: await outboxFeed(bus).replay(key, 0),
     turn: (await inboundLedger(bus).get(key, "m"))?.turn,
+    delivery: (await deliveryLedger(bus).read({ key, id: "r_1" }))?.text,
     segment: await segmentStore(bus)
       .read(segmentOf(key))
       .catch(() => undefined),
@@ -67,12 +71,14 @@ test("nothing that was said in a conversation is left, and another one keeps all
   expect(await tracesOf(gone)).toEqual({
     events: [],
     turn: undefined,
+    delivery: undefined,
     segment: undefined,
     blobs: [undefined, undefined],
   });
   expect(await tracesOf(kept)).toEqual({
     events: [expect.objectContaining({ key: kept })],
     turn: "t_1",
+    delivery: "sent",
     segment: "sealed",
     blobs: ["large", "larger"],
   });

@@ -1,0 +1,37 @@
+import { BUCKET, type SessionKey } from "@troupe/contracts";
+import { bucketStream, entrySubject } from "./bucket.js";
+import { type Bus, wireOf } from "./bus.js";
+import { readNewest, writeIfUnchanged } from "./compare-and-set.js";
+
+/** Where a reply's record lies. */
+export interface DeliveryPlace {
+  readonly key: SessionKey;
+  /** The reply's id: a token. */
+  readonly id: string;
+}
+
+export interface StoredDelivery {
+  readonly revision: number;
+  /** JSON of a `DeliveryRecord`. */
+  readonly text: string;
+}
+
+/**
+ * The delivery ledger. Every write names the revision it replaces. All of it rejects when the server cannot be reached;
+ * then a write may have been carried out or not.
+ */
+export interface DeliveryLedger {
+  /** From the leader: nothing that has been written is missing. */
+  read(place: DeliveryPlace): Promise<StoredDelivery | null>;
+  /** `revision` 0: there must be no record yet. The new revision, or null when the record is another one. */
+  write(place: DeliveryPlace, text: string, revision: number): Promise<number | null>;
+}
+
+export function deliveryLedger(bus: Bus): DeliveryLedger {
+  const wire = wireOf(bus);
+  const subjectOf = ({ key, id }: DeliveryPlace): string => entrySubject(BUCKET.deliveries, `${key}.${id}`);
+  return {
+    read: (place) => readNewest(wire, bucketStream(BUCKET.deliveries), subjectOf(place)),
+    write: (place, text, revision) => writeIfUnchanged(wire, { subject: subjectOf(place), text, revision }),
+  };
+}

@@ -1,0 +1,23 @@
+import { type ConsumerSpec, STREAM } from "./topology.js";
+
+/**
+ * A reply whose sender died is delivered again after this, and the channel's next process takes over. The sender says
+ * `working` well before half of it, and holds itself for replaced before all of it has passed.
+ */
+export const DELIVERY_ACK_WAIT_MS = 6_000;
+
+/** Replies of one channel that may be on their way at once; what is over it waits in the stream. */
+const DELIVERIES_IN_FLIGHT = 256;
+
+/** The consumer that a channel's gateways take replies from; they make it when they start. */
+export const deliveryConsumer = (channel: string): ConsumerSpec => ({
+  stream: STREAM.outbox,
+  name: `deliveries-${channel}`,
+  filter: `outbox.${channel}.*`,
+  ackWaitMs: DELIVERY_ACK_WAIT_MS,
+  maxDeliver: -1,
+  maxAckPending: DELIVERIES_IN_FLIGHT,
+  failoverMs: DELIVERY_ACK_WAIT_MS,
+  reason:
+    "One process at a time speaks for a channel, so that a conversation's replies keep their order; the others stand by.",
+});
