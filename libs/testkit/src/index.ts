@@ -13,5 +13,6 @@ export { type ScriptedStream, type ScriptedUsage, scriptedUsage } from "./script
 export { type ProcessEnd, ServiceProcess, type ServiceSpec } from "./service-process.js";
 export { ensureBuilt, projectRoot } from "./service-process-build.js";
 export { ProcessOutput } from "./service-process-output.js";
+export { answered, runningTurn, sessionEntry, waitingMessage } from "./session-fixture.js";
 export { type LogMark, startTroupe, type TroupeOptions, type TroupeSystem } from "./troupe-system.js";
 export { type ApiAnswer, type ApiRequest, askApi } from "./troupe-system-api.js";

@@ -8,6 +8,8 @@ export interface ServiceSpec {
   readonly name: string;
   /** Folder in `services/`. */
   readonly service: string;
+  /** Arguments of Node, for a process that is no service of the product; by default the service's built main file. */
+  readonly argv?: readonly string[];
   /** The whole environment: nothing of the test's own is passed on. */
   readonly env: Readonly<Record<string, string>>;
 }
@@ -72,8 +74,8 @@ export class ServiceProcess {
     if (this.isRunning) throw new Error(`${this.name} runs already`);
     Object.assign(this.#env, env);
     this.#startMark = this.output.mark;
-    const entry = join(projectRoot, "services", this.#spec.service, "dist", "main.js");
-    const child = spawn(process.execPath, [entry], { env: this.#env, stdio: ["pipe", "pipe", "pipe", "ipc"] });
+    const argv = this.#spec.argv ?? [join(projectRoot, "services", this.#spec.service, "dist", "main.js")];
+    const child = spawn(process.execPath, argv, { env: this.#env, stdio: ["pipe", "pipe", "pipe", "ipc"] });
     this.#child = child;
     const killWithUs = (): void => void child.kill("SIGKILL");
     process.once("exit", killWithUs);

@@ -8,7 +8,7 @@ import type { GatewayEvent } from "./gateway-event.js";
 import type { GatewayFailure } from "./gateway-failure.js";
 import { showHistory } from "./history-text.js";
 import { MessageSender, type OutgoingMessage } from "./message-sender.js";
-import { Preview } from "./preview.js";
+import { Preview } from "@troupe/channel-kit/preview";
 
 /*
  * C1 A message keeps the id it was made with, through every retry, so that it is one turn however often it is sent.

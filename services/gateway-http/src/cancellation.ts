@@ -1,7 +1,7 @@
 import { type ControlRequest, sendControl } from "./control-mail.js";
-import { lookUpFinal } from "./final-lookup.js";
+import { lookUpFinal, readEntry } from "@troupe/channel-kit";
 import type { Gateway } from "./gateway.js";
-import { originFor, readEntry, type SessionRef } from "./session-access.js";
+import { originFor, type SessionRef } from "./session-access.js";
 import { type TurnWatch, watchTurn } from "./turn-wait.js";
 import { waitingMail } from "./waiting-mail.js";
 

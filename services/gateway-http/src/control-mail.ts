@@ -4,7 +4,8 @@ import type { SessionReader } from "@troupe/jetstream";
 import type { Gateway } from "./gateway.js";
 import type { Principal } from "./principal.js";
 import { HttpProblem } from "./problem.js";
-import { originFor, readEntry, type SessionRef } from "./session-access.js";
+import { readEntry } from "@troupe/channel-kit";
+import { originFor, type SessionRef } from "./session-access.js";
 
 /** How long an orchestrator may take to act on control mail before the client is told that none does. */
 const OUTCOME_LIMIT_MS = 10_000;

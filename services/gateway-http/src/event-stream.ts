@@ -1,14 +1,13 @@
+import { followConversation, onceFor } from "@troupe/channel-kit";
 import type { SessionKey } from "@troupe/contracts";
-import { EventSequence } from "./event-sequence.js";
 import type { Gateway } from "./gateway.js";
-import { durableEvent, liveEvent, onceFor } from "./session-event.js";
+import { eventFrame } from "./session-event.js";
 import { MAX_WAITING_BYTES, type SseResponse } from "./sse-response.js";
 
 /** Time after which a client whose stream ended comes back, in milliseconds. */
 const RETRY_MS = 1_000;
 
-const decodeDurable = onceFor(durableEvent, (one, other) => one.seq === other.seq && one.text === other.text);
-const decodeLive = onceFor(liveEvent, Object.is);
+const frameOf = onceFor(eventFrame, Object.is);
 
 /**
  * Writes a conversation's events to a stream until either side ends it.
@@ -21,32 +20,28 @@ export async function streamEvents(
   after: number | null,
   out: SseResponse,
 ): Promise<void> {
-  const { outbox, live, long, metrics } = gateway;
-  const sequence = new EventSequence((frame) => out.write(frame), after ?? 0, after !== null);
-  const take = (event: ReturnType<typeof durableEvent>): void => {
-    sequence.arrived(event);
-    if (sequence.heldBytes > MAX_WAITING_BYTES) out.cut();
-  };
-  const stops = [
-    // Listening begins before the replay: between the two nothing can slip through.
-    outbox.listen(key, (event) => take(decodeDurable(event))),
-    live.subscribe(key, (body) => take(decodeLive(body))),
-    long.add({
-      heartbeat: () => out.write(": alive\n\n"),
-      wrapUp: () => out.end(`retry: ${RETRY_MS}\n\n`),
-    }),
-  ];
+  const { long, metrics } = gateway;
+  const following = followConversation(gateway, key, {
+    after,
+    onEvent: (event) => out.write(frameOf(event)),
+    ready: async () => {
+      await out.drained();
+      return out.open;
+    },
+    onHeld: (length) => {
+      if (length > MAX_WAITING_BYTES) out.cut();
+    },
+  });
+  const leave = long.add({
+    heartbeat: () => out.write(": alive\n\n"),
+    wrapUp: () => out.end(`retry: ${RETRY_MS}\n\n`),
+  });
   metrics.openStreams.inc();
   out.onClose(() => {
     metrics.openStreams.dec();
-    for (const stop of stops) stop();
+    following.stop();
+    leave();
   });
   out.write(`retry: ${RETRY_MS}\n\n`);
-  if (after === null) return;
-  for (const event of await outbox.replay(key, after)) {
-    await out.drained();
-    if (!out.open) return;
-    sequence.replayed(durableEvent(event));
-  }
-  sequence.replayEnded();
+  await following.caughtUp;
 }

@@ -4,7 +4,7 @@ import type { MailPort } from "@troupe/kernel";
 import type { Logger } from "@troupe/platform";
 import type { GatewayMetrics } from "./gateway-metrics.js";
 import type { LongRequests } from "./long-requests.js";
-import type { MessageInbox } from "./message-inbox.js";
+import type { MessageInbox } from "@troupe/channel-kit";
 
 /** What the routes work with. */
 export interface Gateway {

@@ -1,3 +1,4 @@
+import { IntakeRefusal } from "@troupe/channel-kit";
 import { StreamFull, TooLarge, Unavailable } from "@troupe/jetstream";
 import { HttpProblem } from "./problem.js";
 
@@ -20,6 +21,9 @@ const NATS_ERRORS: ReadonlySet<string> = new Set(["WireError", "TimeoutError", "
 /** What to answer to anything that was thrown; undefined for a defect, whose details stay inside. */
 export function problemOf(error: unknown): HttpProblem | undefined {
   if (error instanceof HttpProblem) return error;
+  if (error instanceof IntakeRefusal) {
+    return new HttpProblem(error.code === "id_conflict" ? 409 : 422, error.code, error.message);
+  }
   if (error instanceof StreamFull) {
     return new HttpProblem(503, "overloaded", "there is no room for more messages at the moment", {
       retryAfterMs: error.retryAfterMs,

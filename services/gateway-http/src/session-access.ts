@@ -1,13 +1,12 @@
+import { readEntry } from "@troupe/channel-kit";
 import {
   type Channel,
   type Origin,
   parseSessionId,
-  SESSION_SCHEMA,
-  SessionEntry,
+  type SessionEntry,
   type SessionFields,
   type SessionKey,
 } from "@troupe/contracts";
-import { z } from "zod";
 import type { Gateway } from "./gateway.js";
 import type { Principal } from "./principal.js";
 import { HttpProblem } from "./problem.js";
@@ -33,13 +32,6 @@ export interface LoadedSession {
   readonly queued: number;
 }
 
-export type ReadEntry =
-  | { readonly kind: "ok"; readonly entry: SessionEntry }
-  | { readonly kind: "newer" }
-  | { readonly kind: "invalid" };
-
-const Schema = z.object({ schema: z.number() });
-
 /** @throws HttpProblem 422 with the reason when the text can be no session id */
 export function sessionRef(text: string): SessionRef {
   const parsed = parseSessionId(text);
@@ -63,20 +55,6 @@ export function originFor(session: SessionRef, principal: Principal): Origin {
     "forbidden",
     `writing into a session of channel ${session.channel} needs the role admin or operator`,
   );
-}
-
-/** Reads a stored entry; one of a newer form is left alone. */
-export function readEntry(text: string): ReadEntry {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return { kind: "invalid" };
-  }
-  const head = Schema.safeParse(value);
-  if (head.success && head.data.schema > SESSION_SCHEMA) return { kind: "newer" };
-  const parsed = SessionEntry.safeParse(value);
-  return parsed.success ? { kind: "ok", entry: parsed.data } : { kind: "invalid" };
 }
 
 /**

@@ -2,7 +2,7 @@ import type { SessionKey } from "@troupe/contracts";
 import { type ControlRequest, sendControl } from "./control-mail.js";
 import type { Gateway } from "./gateway.js";
 import { HttpProblem } from "./problem.js";
-import { durableEvent } from "./session-event.js";
+import { durableEvent } from "@troupe/channel-kit";
 
 /** How long the final of the turn that the erasure ended may take to be published. */
 const FINAL_LIMIT_MS = 2_000;

@@ -2,7 +2,7 @@ import { type Channel, sessionOfKey } from "@troupe/contracts";
 import type { SessionReader } from "@troupe/jetstream";
 import type { Logger } from "@troupe/platform";
 import { HttpProblem } from "./problem.js";
-import { readEntry } from "./session-access.js";
+import { readEntry } from "@troupe/channel-kit";
 import { sessionListItem } from "./session-view.js";
 
 /** Entries read at the same time for one page. */

@@ -1,7 +1,7 @@
 import type { ServerResponse } from "node:http";
 import type { Final, SessionEntry, SessionKey } from "@troupe/contracts";
 import type { OutboxFeed } from "@troupe/jetstream";
-import { finalOfTurn } from "./final-lookup.js";
+import { finalOfTurn } from "@troupe/channel-kit";
 import type { Gateway } from "./gateway.js";
 
 /** Listens for one turn's final; begun before the message is sent, so that it cannot be missed. */

@@ -1,26 +1,22 @@
-import { type Topology, topology } from "@troupe/contracts";
+import { MessageInbox, openBus } from "@troupe/channel-kit";
 import {
   type Bus,
-  BusError,
-  connectBus,
   forget,
   inboundLedger,
   liveSubscriber,
   mailPort,
   mailSender,
   outboxFeed,
-  provision,
   segmentStore,
   sessionReader,
 } from "@troupe/jetstream";
-import { ensureToken, type ServiceContext, StartError } from "@troupe/platform";
+import { ensureToken, type ServiceContext } from "@troupe/platform";
 import type { FastifyInstance } from "fastify";
 import type { GatewayConfig } from "./config.js";
 import type { Gateway } from "./gateway.js";
 import { gatewayMetrics } from "./gateway-metrics.js";
 import { closeServer, createHttpServer, listen } from "./http-server.js";
 import { LongRequests } from "./long-requests.js";
-import { MessageInbox } from "./message-inbox.js";
 import { addRoutes } from "./method-refusal.js";
 import { addChatRoutes } from "./openai/chat-route.js";
 import { addEventRoute } from "./routes/events.js";
@@ -38,12 +34,7 @@ const ANY_MODEL = "troupe";
 export async function wire(context: Context): Promise<void> {
   const { config, log, open } = context;
   const token = await ensureToken(config);
-  const bus = await open(
-    "connection to NATS",
-    () => connect(context),
-    (opened) => opened.close(),
-  );
-  await open("streams and buckets", () => provisioned(bus, topology(config.retention)));
+  const bus = await openBus(context, "gateway-http");
   const gateway = createGateway(context, bus);
   await open(
     "outbox feed",
@@ -65,36 +56,6 @@ function tellAddress(host: string, port: number): void {
   const own = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
   const url = `http://${own.includes(":") ? `[${own}]` : own}:${port}`;
   if (process.connected) process.send?.({ url }, undefined, undefined, () => {});
-}
-
-async function connect({ config, log, health }: Context): Promise<Bus> {
-  const { creds, ...target } = config.nats;
-  const bus = await asStartError(() =>
-    connectBus({
-      target: { ...target, ...(creds === undefined ? {} : { credsFile: creds }) },
-      name: "gateway-http",
-    }),
-  );
-  health.set("nats", "ok");
-  bus.onStatus((status, detail) => {
-    health.set("nats", status === "connected" ? "ok" : "down");
-    log.warn({ detail }, `NATS ${status}`);
-  });
-  return bus;
-}
-
-async function provisioned(bus: Bus, declared: Topology): Promise<void> {
-  await asStartError(() => provision(bus, declared));
-}
-
-/** What the bus cannot do is a sentence for a person already. */
-async function asStartError<T>(step: () => Promise<T>): Promise<T> {
-  try {
-    return await step();
-  } catch (error) {
-    if (error instanceof BusError) throw new StartError(error.message, { cause: error });
-    throw error;
-  }
 }
 
 /** What the routes work with, on one connection. */

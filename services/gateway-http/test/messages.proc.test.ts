@@ -2,7 +2,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import { turnIdOf } from "@troupe/contracts";
 import { inboundLedger } from "@troupe/jetstream";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { contentDigest } from "../src/message-inbox.js";
+import { contentDigest } from "@troupe/channel-kit";
 import { sessionRef } from "../src/session-access.js";
 import { startWorld, type World } from "./gateway-harness.js";
 

@@ -1,12 +1,11 @@
 import type { LogMessage } from "@troupe/contracts";
+import { runningTurn, sessionEntry, waitingMessage } from "@troupe/testkit";
 import { describe, expect, it } from "vitest";
-import { finalInState } from "../src/final-lookup.js";
 import { HttpProblem } from "../src/problem.js";
-import { originFor, readEntry, sessionRef } from "../src/session-access.js";
+import { originFor, sessionRef } from "../src/session-access.js";
 import { decodeCursor, encodeCursor } from "../src/session-list.js";
 import { messagesView, sessionListItem, sessionView } from "../src/session-view.js";
 import { waitingFor } from "../src/turn-wait.js";
-import { answered, runningTurn, sessionEntry, waitingMessage } from "./session-fixture.js";
 
 const said = (content: string): LogMessage => ({
   role: "assistant",
@@ -78,51 +77,6 @@ describe("messagesView", () => {
   });
 });
 
-describe("finalInState", () => {
-  const log = { segments: [], from: 4, tail: [said("the first"), said("the second")] };
-
-  it("takes the text from the log when the state does not repeat it", () => {
-    const found = finalInState(sessionEntry({ log, recent: [answered("t_1", { index: 5 })] }), "t_1");
-    expect(found).toEqual({
-      kind: "final",
-      final: {
-        turn: "t_1",
-        kind: "answer",
-        text: "the second",
-        introduction: null,
-        index: 5,
-        at: "2023-11-14T22:13:20.456Z",
-        error: null,
-        mergedInto: null,
-      },
-    });
-  });
-
-  it("takes a text that the log does not hold from the state", () => {
-    const recent = [answered("t_1", { kind: "cancelled", text: "Cancelled." })];
-    expect(finalInState(sessionEntry({ recent }), "t_1")).toMatchObject({ final: { text: "Cancelled." } });
-  });
-
-  it("says where a text is that has been sealed away", () => {
-    const found = finalInState(sessionEntry({ log, recent: [answered("t_1", { index: 3 })] }), "t_1");
-    expect(found).toMatchObject({ kind: "sealed", final: { turn: "t_1", index: 3 } });
-  });
-
-  it("does not know a text of an earlier generation", () => {
-    const entry = sessionEntry({ log, recent: [answered("t_1", { index: 5, generation: -1 })] });
-    expect(finalInState(entry, "t_1")).toEqual({ kind: "unknown" });
-  });
-
-  it.each([
-    ["running", sessionEntry({ turn: runningTurn("t_1") })],
-    ["queued", sessionEntry({ queued: [waitingMessage("t_1")] })],
-    ["steered", sessionEntry({ steered: [waitingMessage("t_1")] })],
-    ["taken up", sessionEntry({ recent: [{ ...answered("t_1"), final: null }] })],
-  ])("says that a turn is open while it is %s", (_how, entry) => {
-    expect(finalInState(entry, "t_1")).toEqual({ kind: "open" });
-  });
-});
-
 describe("waitingFor", () => {
   it.each([
     ["nothing known", null, "queue", null],
@@ -155,13 +109,6 @@ describe("session access", () => {
     expect(() => originFor(foreign, { id: "u", role: "user" })).toThrow(
       expect.objectContaining({ status: 403, code: "forbidden" }),
     );
-  });
-
-  it("leaves an entry of a newer form alone, whatever it holds", () => {
-    expect(readEntry('{"schema":999}')).toEqual({ kind: "newer" });
-    expect(readEntry('{"schema":1}')).toEqual({ kind: "invalid" });
-    expect(readEntry("{")).toEqual({ kind: "invalid" });
-    expect(readEntry(JSON.stringify(sessionEntry())).kind).toBe("ok");
   });
 
   it("lists no erased session and no key that is no session", () => {

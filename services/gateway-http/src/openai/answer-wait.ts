@@ -1,9 +1,9 @@
 import type { ServerResponse } from "node:http";
 import type { Final } from "@troupe/contracts";
-import { lookUpFinal } from "../final-lookup.js";
+import { lookUpFinal, readEntry } from "@troupe/channel-kit";
 import type { Gateway } from "../gateway.js";
 import { HttpProblem } from "../problem.js";
-import { readEntry, type SessionRef } from "../session-access.js";
+import type { SessionRef } from "../session-access.js";
 import { type TurnWatch, type WaitEnd, waitForFinal, watchTurn } from "../turn-wait.js";
 
 /** Longest time that a completion may take; the turn itself goes on. */

@@ -2,9 +2,9 @@ import { type Final, turnIdOf } from "@troupe/contracts";
 import { childOf } from "@troupe/platform";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
 import type { Gateway } from "../gateway.js";
-import type { IncomingMessage } from "../message-inbox.js";
+import type { IncomingMessage } from "@troupe/channel-kit";
 import { defect, problemOf } from "../problem-mapping.js";
-import { originFor } from "../session-access.js";
+import { originFor, type SessionRef } from "../session-access.js";
 import { watchTurn } from "../turn-wait.js";
 import { answerText } from "./answer-preview.js";
 import { waitForAnswer, waitProblem } from "./answer-wait.js";
@@ -18,7 +18,7 @@ import { mayPass, problemOfFinal } from "./openai-error.js";
 /** One completion under way. */
 interface ChatRun {
   readonly chat: ChatRequest;
-  readonly message: IncomingMessage;
+  readonly message: IncomingMessage & { readonly session: SessionRef };
   readonly head: CompletionHead;
   /** Of a message whose id is a digest: the id, and how often that message has failed before. */
   readonly attempt: { readonly messageId: string; readonly failures: number } | null;

@@ -2,7 +2,7 @@ import { decode, type Final, LiveEvent } from "@troupe/contracts";
 import type { FastifyReply } from "fastify";
 import type { Gateway } from "../gateway.js";
 import { HttpProblem } from "../problem.js";
-import { onceFor } from "../session-event.js";
+import { onceFor } from "@troupe/channel-kit";
 import { SseResponse } from "../sse-response.js";
 import { AnswerPreview, answerText } from "./answer-preview.js";
 import { CompletionChunks, type CompletionHead, frame } from "./chat-completion.js";

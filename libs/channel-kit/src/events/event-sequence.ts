@@ -1,4 +1,4 @@
-import type { SessionEvent } from "./session-event.js";
+import type { ConversationEvent } from "./conversation-event.js";
 
 /** How many turns' epochs are remembered: a conversation has one turn at a time, the rest is late news. */
 const MAX_TURNS = 64;
@@ -12,60 +12,61 @@ const MAX_TURNS = 64;
  *    comes after the turn's final: a preview must not follow what replaces it.
  */
 export class EventSequence {
-  readonly #emit: (frame: string) => void;
+  readonly #emit: (event: ConversationEvent) => void;
   readonly #epochs = new Map<string, number>();
-  #held: SessionEvent[] | null;
-  #heldBytes = 0;
+  #held: ConversationEvent[] | null;
+  #heldLength = 0;
   #last: number;
 
   /**
    * @param after the last durable event that the reader has had
    * @param replaying whether older events are still to be given to {@link replayed}
    */
-  constructor(emit: (frame: string) => void, after: number, replaying: boolean) {
+  constructor(emit: (event: ConversationEvent) => void, after: number, replaying: boolean) {
     this.#emit = emit;
     this.#last = after;
     this.#held = replaying ? [] : null;
   }
 
   /** Characters that wait for the replay's end. */
-  get heldBytes(): number {
-    return this.#heldBytes;
+  get heldLength(): number {
+    return this.#heldLength;
   }
 
-  /** An event that has just happened. */
-  arrived(event: SessionEvent | undefined): void {
+  /** An event that has just happened. @param length of its text, in UTF-16 units */
+  arrived(event: ConversationEvent | undefined, length: number): void {
     if (event === undefined) return;
     if (this.#held === null) {
       this.#pass(event);
     } else {
       this.#held.push(event);
-      this.#heldBytes += event.frame.length;
+      this.#heldLength += length;
     }
   }
 
   /** A stored event, in order. */
-  replayed(event: SessionEvent | undefined): void {
+  replayed(event: ConversationEvent | undefined): void {
     if (event !== undefined) this.#pass(event);
   }
 
   replayEnded(): void {
     const held = this.#held ?? [];
     this.#held = null;
-    this.#heldBytes = 0;
+    this.#heldLength = 0;
     for (const event of held) this.#pass(event);
   }
 
-  #pass(event: SessionEvent): void {
+  #pass(event: ConversationEvent): void {
     if (event.kind === "durable") {
       if (event.seq <= this.#last) return;
       this.#last = event.seq;
       if (event.ends !== null) this.#note(event.ends, Number.POSITIVE_INFINITY);
     } else {
-      if (event.epoch < (this.#epochs.get(event.turn) ?? 0)) return;
-      this.#note(event.turn, event.epoch);
+      const { epoch, data } = event.event;
+      if (epoch < (this.#epochs.get(data.turn) ?? 0)) return;
+      this.#note(data.turn, epoch);
     }
-    this.#emit(event.frame);
+    this.#emit(event);
   }
 
   #note(turn: string, epoch: number): void {

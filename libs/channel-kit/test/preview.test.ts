@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { Preview } from "../src/preview.js";
+import { Preview } from "../src/events/preview.js";
 
 const turn = "t_1";
 

@@ -7,14 +7,15 @@ import {
   type Origin,
   SCHEMA_VERSION,
   type SessionEntry,
+  type SessionKey,
   turnIdOf,
   UserMessage,
 } from "@troupe/contracts";
 import type { InboundLedger, MailSender, SessionReader } from "@troupe/jetstream";
 import type { Logger } from "@troupe/platform";
 import { type FinalSources, lookUpFinal } from "./final-lookup.js";
-import { HttpProblem } from "./problem.js";
-import { readEntry, type SessionRef } from "./session-access.js";
+import { IntakeRefusal } from "./intake-refusal.js";
+import { readEntry } from "./read-entry.js";
 
 /**
  * Takes people's messages in, each once.
@@ -28,7 +29,7 @@ import { readEntry, type SessionRef } from "./session-access.js";
  *    became of, is sent once more under an id that continues the first: all who find that out take the same one.
  */
 export interface IncomingMessage {
-  readonly session: SessionRef;
+  readonly session: { readonly key: SessionKey };
   readonly origin: Origin;
   readonly messageId: string;
   /** Whether a client may send this id again. An id made here for one request is never seen twice. */
@@ -67,7 +68,7 @@ export class MessageInbox {
     this.#ports = ports;
   }
 
-  /** @throws HttpProblem 409 for a known id with another content; errors of the mail sender */
+  /** @throws IntakeRefusal for a known id with another content; errors of the mail sender */
   async accept(message: IncomingMessage): Promise<AcceptedMessage> {
     const { session, messageId, repeatable } = message;
     const turn = turnIdOf(session.key, messageId);
@@ -111,9 +112,13 @@ export class MessageInbox {
   }
 
   /** I2, the first line: what came in at any time of the last day. */
-  async #findEarlier(session: SessionRef, messageId: string, how: "read" | "readFresh"): Promise<Earlier | null> {
+  async #findEarlier(
+    { key }: IncomingMessage["session"],
+    messageId: string,
+    how: "read" | "readFresh",
+  ): Promise<Earlier | null> {
     const { ledger, sessions } = this.#ports;
-    const [recorded, stored] = await Promise.all([ledger.get(session.key, messageId), sessions[how](session.key)]);
+    const [recorded, stored] = await Promise.all([ledger.get(key, messageId), sessions[how](key)]);
     const read = stored === null ? null : readEntry(stored.text);
     const entry = read?.kind === "ok" ? read.entry : null;
     const known = recorded ?? (entry === null ? undefined : knownMessage(entry, messageId));
@@ -121,7 +126,7 @@ export class MessageInbox {
   }
 
   /** I2, the second line: MAIL has seen the id, moments ago; it may have been handled since. */
-  async #findRaced(session: SessionRef, messageId: string, seq: number): Promise<Earlier | null> {
+  async #findRaced(session: IncomingMessage["session"], messageId: string, seq: number): Promise<Earlier | null> {
     const body = await this.#ports.mail.bodyAt(seq);
     const waiting = body === undefined ? undefined : decode(UserMessage, body);
     if (waiting?.kind === "ok" && waiting.message.messageId === messageId) {
@@ -130,10 +135,14 @@ export class MessageInbox {
     return this.#findEarlier(session, messageId, "readFresh");
   }
 
-  async #repeated(session: SessionRef, turn: string, digest: string, earlier: Earlier): Promise<AcceptedMessage> {
+  async #repeated(
+    session: IncomingMessage["session"],
+    turn: string,
+    digest: string,
+    earlier: Earlier,
+  ): Promise<AcceptedMessage> {
     if (earlier.digest !== digest) {
-      throw new HttpProblem(
-        409,
+      throw new IntakeRefusal(
         "id_conflict",
         "another message was already sent under this id; take a new id for a new message",
       );

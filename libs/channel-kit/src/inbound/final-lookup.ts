@@ -1,8 +1,6 @@
-import { decode, type Final, OutboxMessage, type SessionEntry } from "@troupe/contracts";
+import { decode, type Final, OutboxMessage, type SessionEntry, type SessionKey } from "@troupe/contracts";
 import { messagesBetween } from "@troupe/history";
 import type { OutboxEvent, OutboxFeed, SegmentStore } from "@troupe/jetstream";
-import type { SessionRef } from "./session-access.js";
-import { isoTime } from "./session-view.js";
 
 /** What a session's state says about one turn's final. */
 export type FinalInState =
@@ -23,7 +21,7 @@ export function finalInState({ fields }: SessionEntry, turn: string): FinalInSta
   if (recent === undefined) return { kind: "unknown" };
   if (recent.final === null) return { kind: "open" };
   const { at, generation, text: kept, ...rest } = recent.final;
-  const final = { ...rest, turn, at: isoTime(at) };
+  const final = { ...rest, turn, at: new Date(at).toISOString() };
   if (kept !== null) return { kind: "final", final: { ...final, text: kept } };
   // After a reset the log's indexes count anew: the same index is another message there.
   if (generation !== fields.generation) return { kind: "unknown" };
@@ -54,7 +52,7 @@ export interface FinalSources {
 /** The final of a turn that may be done: from the state and its log, else from what the outbox still keeps. */
 export async function lookUpFinal(
   { outbox, segments }: FinalSources,
-  session: SessionRef,
+  session: { readonly key: SessionKey },
   turn: string,
   entry: SessionEntry | null,
 ): Promise<Final | null> {
@@ -62,7 +60,7 @@ export async function lookUpFinal(
   if (known.kind === "final") return known.final;
   if (known.kind === "open") return null;
   if (known.kind === "sealed" && entry !== null) {
-    const text = await sealedText(segments, session, entry, known.final.index);
+    const text = await sealedText(segments, session.key, entry, known.final.index);
     if (text !== undefined) return { ...known.final, text };
   }
   // What was said before a session was erased is nobody's answer any more, though an event of it may be left.
@@ -76,7 +74,7 @@ export async function lookUpFinal(
 
 async function sealedText(
   segments: FinalSources["segments"],
-  { key }: SessionRef,
+  key: SessionKey,
   { fields: { log, generation } }: SessionEntry,
   index: number,
 ): Promise<string | undefined> {

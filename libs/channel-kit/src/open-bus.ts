@@ -1,0 +1,40 @@
+import { type Retention, topology } from "@troupe/contracts";
+import { type Bus, BusError, connectBus, provision } from "@troupe/jetstream";
+import { type Config, type ServiceContext, StartError } from "@troupe/platform";
+
+/** What a gateway's configuration holds at least: `Config.pick({ nats: true, retention: true })`. */
+export type BusConfig = Pick<Config, "nats"> & { readonly retention: Retention };
+
+/** Connects a gateway and makes sure of streams and buckets; the health report and the log hear of the connection. */
+export async function openBus(context: ServiceContext<BusConfig>, name: string): Promise<Bus> {
+  const { config, open } = context;
+  const bus = await open(
+    "connection to NATS",
+    () => connect(context, name),
+    (opened) => opened.close(),
+  );
+  await open("streams and buckets", () => asStartError(() => provision(bus, topology(config.retention))));
+  return bus;
+}
+
+async function connect({ config, log, health }: ServiceContext<BusConfig>, name: string): Promise<Bus> {
+  const { creds, ...target } = config.nats;
+  const credsFile = creds === undefined ? {} : { credsFile: creds };
+  const bus = await asStartError(() => connectBus({ target: { ...target, ...credsFile }, name }));
+  health.set("nats", "ok");
+  bus.onStatus((status, detail) => {
+    health.set("nats", status === "connected" ? "ok" : "down");
+    log.warn({ detail }, `NATS ${status}`);
+  });
+  return bus;
+}
+
+/** What the bus cannot do is a sentence for a person already. */
+async function asStartError<T>(step: () => Promise<T>): Promise<T> {
+  try {
+    return await step();
+  } catch (error) {
+    if (error instanceof BusError) throw new StartError(error.message, { cause: error });
+    throw error;
+  }
+}

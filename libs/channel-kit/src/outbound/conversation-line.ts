@@ -1,0 +1,149 @@
+import { decode, OutboxMessage, type SessionKey } from "@troupe/contracts";
+import type { OutboxBell, OutboxEvent } from "@troupe/jetstream";
+import type { Backoff } from "@troupe/platform";
+import type { AttemptEnd, Delivery } from "./delivery.js";
+import { replyOf } from "./reply.js";
+
+/** What a line works with; all of it is shared by the lines of a desk. */
+export interface LinePorts {
+  /** The conversation's stored messages behind a sequence, in order. */
+  readonly replay: (key: SessionKey, after: number) => Promise<readonly OutboxEvent[]>;
+  /** Whether the message is still in the stream, by its leader. */
+  readonly exists: (seq: number) => Promise<boolean>;
+  /** Up to here all replies of the channel are delivered. */
+  readonly floor: () => Promise<number>;
+  readonly delivery: (key: SessionKey, event: OutboxEvent, reply: NonNullable<ReturnType<typeof replyOf>>) => Delivery;
+  readonly ack: (bell: OutboxBell) => void;
+  /** Before a reply is shown: nothing that it replaces may be shown after it. */
+  readonly beforeSend: (key: SessionKey, turn: string | null) => Promise<void>;
+  readonly onEnd: (key: SessionKey, event: OutboxEvent, end: AttemptEnd) => void;
+  readonly onTrouble: (key: SessionKey, reason: string) => void;
+  readonly backoff: () => Backoff;
+  readonly sleep: (ms: number) => Promise<void>;
+}
+
+/**
+ * The replies of one conversation, one after the other.
+ *
+ * L1 A bell only says that something is there: what is delivered, and in which order, is read from the log. So a reply
+ *    goes out when all before it are settled, whatever the order of the bells.
+ * L2 Before each attempt the log is read anew: what was removed meanwhile is not sent any more.
+ * L3 A bell is acked when its reply is settled or gone, not before.
+ */
+export class ConversationLine {
+  readonly #key: SessionKey;
+  readonly #ports: LinePorts;
+  readonly #bells = new Map<number, OutboxBell>();
+  #settledTo: number | undefined;
+  #current: { readonly seq: number; readonly delivery: Delivery } | undefined;
+
+  /** @param settledTo up to here the conversation's replies are settled, if that is known */
+  constructor(key: SessionKey, ports: LinePorts, settledTo: number | undefined) {
+    this.#key = key;
+    this.#ports = ports;
+    this.#settledTo = settledTo;
+  }
+
+  get settledTo(): number | undefined {
+    return this.#settledTo;
+  }
+
+  ring(bell: OutboxBell): void {
+    this.#bells.set(bell.seq, bell);
+    this.#ackSettled();
+  }
+
+  get hasBells(): boolean {
+    return this.#bells.size > 0;
+  }
+
+  /** The bells have been let go: they ring again, here or elsewhere, and where it had come to is no longer known. */
+  drop(): void {
+    this.#bells.clear();
+    this.#settledTo = undefined;
+  }
+
+  /**
+   * Resolves when no bell is left, or others have taken over.
+   *
+   * @param isOurs whether this process is still the one that delivers
+   */
+  async run(isOurs: () => boolean): Promise<void> {
+    const waits = this.#ports.backoff();
+    while (this.#bells.size > 0 && isOurs()) {
+      const pauseMs = await this.#pass(isOurs).catch((cause: unknown) => {
+        this.#ports.onTrouble(this.#key, cause instanceof Error ? cause.message : String(cause));
+        return "soon" as const;
+      });
+      if (pauseMs === null) waits.reset();
+      else await this.#ports.sleep(pauseMs === "soon" ? waits.next() : pauseMs);
+    }
+  }
+
+  /** Delivers as far as it goes. Null: it may go on at once; else a pause is due. */
+  async #pass(isOurs: () => boolean): Promise<number | "soon" | null> {
+    const { replay, floor, exists } = this.#ports;
+    this.#settledTo ??= await floor();
+    const events = await replay(this.#key, this.#settledTo);
+    for (const event of events) {
+      if (!isOurs()) return "soon";
+      const pause = await this.#deliver(event, isOurs);
+      if (pause !== null) return pause;
+      this.#settle(event.seq);
+    }
+    // A bell for what the log does not show: removed, or a replica lags.
+    for (const seq of [...this.#bells.keys()].toSorted((a, b) => a - b)) {
+      if (await exists(seq)) return "soon";
+      this.#settle(seq);
+    }
+    return null;
+  }
+
+  /** Null when the reply is settled, else when to try again. */
+  async #deliver(event: OutboxEvent, isOurs: () => boolean): Promise<number | "soon" | null> {
+    const decoded = decode(OutboxMessage, event.text);
+    if (decoded.kind === "newer") {
+      this.#ports.onTrouble(this.#key, `reply ${event.seq} is of version ${decoded.version}, newer than this process`);
+      return NEWER_PAUSE_MS;
+    }
+    if (decoded.kind === "invalid") {
+      this.#ports.onTrouble(this.#key, `reply ${event.seq} is skipped: ${decoded.reason}`);
+      return null;
+    }
+    const reply = replyOf(this.#key, decoded.message);
+    if (reply === null) return null;
+    if (this.#current?.seq !== event.seq) {
+      this.#current = { seq: event.seq, delivery: this.#ports.delivery(this.#key, event, reply) };
+    }
+    await this.#ports.beforeSend(this.#key, reply.turn);
+    const end = await this.#current.delivery.attempt(isOurs);
+    this.#ports.onEnd(this.#key, event, end);
+    switch (end.kind) {
+      case "settled":
+      case "known":
+        this.#current = undefined;
+        return null;
+      case "again":
+        return end.afterMs ?? "soon";
+      case "left":
+        this.#current = undefined;
+        return "soon";
+    }
+  }
+
+  #settle(seq: number): void {
+    this.#settledTo = Math.max(seq, this.#settledTo ?? 0);
+    this.#ackSettled();
+  }
+
+  #ackSettled(): void {
+    for (const [seq, bell] of this.#bells) {
+      if (this.#settledTo === undefined || seq > this.#settledTo) continue;
+      this.#bells.delete(seq);
+      this.#ports.ack(bell);
+    }
+  }
+}
+
+/** What a newer process must read waits for one; this one looks again now and then. */
+const NEWER_PAUSE_MS = 30_000;

@@ -1,0 +1,166 @@
+import { decode, DeliveryRecord, encode, SCHEMA_VERSION } from "@troupe/contracts";
+import type { DeliveryLedger, DeliveryPlace } from "@troupe/jetstream";
+import type { Channel, Reply, SendOutcome } from "../channel.js";
+import { changeOf, findingOf, overrules, type RecordChange, type Settlement, settlementOf } from "./delivery-rules.js";
+
+/**
+ * One reply on its way to a person.
+ *
+ * D1 Nothing is sent that the ledger does not name as being sent, by this very sender: the record is created, or
+ *    claimed by compare-and-set, before each send.
+ * D2 Only what is surely not shown is sent again, or what the channel can be told twice without harm.
+ * D3 A send of which nobody says what became of it is `unsettled`, never repeated: at most one is shown.
+ * D4 Whoever learns later what became of its own send says so: an `unsettled` record can only become truer.
+ * D5 No outcome is forgotten: a write that fails is repeated before anything else is done for the reply.
+ * D6 Attempts are counted in the record, so that no restart makes them endless.
+ */
+export interface DeliveryPorts {
+  readonly ledger: DeliveryLedger;
+  readonly channel: Pick<Channel, "send" | "resend">;
+  /** Milliseconds since the epoch. */
+  readonly now: () => number;
+  readonly maxAttempts: number;
+  /** After this a send's outcome is `unknown`. */
+  readonly sendLimitMs: number;
+}
+
+export interface OutgoingReply {
+  readonly place: DeliveryPlace;
+  /** In OUTBOX. */
+  readonly seq: number;
+  readonly reply: Omit<Reply, "attempt">;
+  /** Unlike that of any other claim, in this process or another. */
+  readonly sender: string;
+}
+
+export type AttemptEnd =
+  | { readonly kind: "settled"; readonly as: Settlement; readonly reason: string | null; readonly attempt: number }
+  /** Settled before, by whomever. */
+  | { readonly kind: "known"; readonly as: Settlement }
+  /** To be attempted again after a pause. */
+  | { readonly kind: "again"; readonly reason: string; readonly afterMs: number | undefined }
+  /** It is no longer this process that delivers. */
+  | { readonly kind: "left" };
+
+interface Claim {
+  readonly revision: number;
+  readonly change: RecordChange;
+}
+
+export class Delivery {
+  readonly #ports: DeliveryPorts;
+  readonly #outgoing: OutgoingReply;
+  #claim: Claim | undefined;
+  #outcome: SendOutcome | undefined;
+
+  constructor(ports: DeliveryPorts, outgoing: OutgoingReply) {
+    this.#ports = ports;
+    this.#outgoing = outgoing;
+  }
+
+  /**
+   * Goes on where the last attempt ended.
+   *
+   * @param isOurs asked right before a send: whether this process still is the one that delivers
+   * @throws what the ledger throws: attempt it again
+   */
+  async attempt(isOurs: () => boolean): Promise<AttemptEnd> {
+    const claimed = this.#claim ?? (await this.#claimed());
+    if ("kind" in claimed) return claimed;
+    this.#claim = claimed;
+    if (this.#outcome === undefined && !isOurs()) return this.#give(claimed);
+    this.#outcome ??= await this.#send(claimed.change.attempt);
+    const end = await this.#record(claimed, this.#outcome);
+    this.#claim = undefined;
+    this.#outcome = undefined;
+    return end;
+  }
+
+  /** A claim that was never used is given back: nothing has been sent under it. */
+  async #give(claim: Claim): Promise<AttemptEnd> {
+    const change: RecordChange = { ...claim.change, status: "waiting", reason: "handed over before it was sent" };
+    await this.#write(change, claim.revision);
+    this.#claim = undefined;
+    return { kind: "left" };
+  }
+
+  /** D1 D3 */
+  async #claimed(): Promise<Claim | AttemptEnd> {
+    const { ledger, channel } = this.#ports;
+    const { place, sender } = this.#outgoing;
+    // Most replies are new: the record is created without looking first.
+    let stored: Awaited<ReturnType<DeliveryLedger["read"]>> = null;
+    for (;;) {
+      const record = stored === null ? null : recordIn(stored.text);
+      if (record === undefined) return { kind: "known", as: "unsettled" };
+      const finding = findingOf(record, sender, channel.resend);
+      if (finding.kind === "settled") return { kind: "known", as: finding.as };
+      if (finding.kind === "claimed" && stored !== null && record !== null) {
+        return { revision: stored.revision, change: record };
+      }
+      if (finding.kind === "write") {
+        const revision = await this.#write(finding.change, stored?.revision ?? 0);
+        if (revision !== null) {
+          const { change } = finding;
+          if (finding.claims) return { revision, change };
+          return { kind: "settled", as: "unsettled", reason: change.reason, attempt: change.attempt };
+        }
+      }
+      stored = await ledger.read(place);
+    }
+  }
+
+  async #send(attempt: number): Promise<SendOutcome> {
+    const { channel, sendLimitMs } = this.#ports;
+    const limit = AbortSignal.timeout(sendLimitMs);
+    const late = new Promise<SendOutcome>((resolve) => {
+      limit.addEventListener("abort", () => resolve({ kind: "unknown", reason: `no outcome after ${sendLimitMs} ms` }));
+    });
+    try {
+      return await Promise.race([channel.send({ ...this.#outgoing.reply, attempt }, limit), late]);
+    } catch (error) {
+      return { kind: "unknown", reason: error instanceof Error ? error.message : String(error) };
+    }
+  }
+
+  /** D2 D4 D5 */
+  async #record({ revision, change: claim }: Claim, outcome: SendOutcome): Promise<AttemptEnd> {
+    const { ledger, channel, maxAttempts } = this.#ports;
+    const change = changeOf(outcome, claim, { resend: channel.resend, maxAttempts });
+    const end: AttemptEnd = endOf(change, outcome);
+    let expected = revision;
+    while ((await this.#write(change, expected)) === null) {
+      const stored = await ledger.read(this.#outgoing.place);
+      const found = stored === null ? undefined : recordIn(stored.text);
+      // Removed with its conversation, or of a form that newer versions write: nothing is left to say.
+      if (stored === null || found === undefined) return end;
+      if (found.sender === change.sender && found.status === change.status) return end;
+      if (!overrules(found, change)) {
+        const as = settlementOf(found.status);
+        return as === null ? { kind: "left" } : { kind: "known", as };
+      }
+      expected = stored.revision;
+    }
+    return end;
+  }
+
+  #write(change: RecordChange, revision: number): Promise<number | null> {
+    const { place, seq } = this.#outgoing;
+    const at = new Date(this.#ports.now()).toISOString();
+    const record: DeliveryRecord = { v: SCHEMA_VERSION, id: place.id, seq, ...change, at };
+    return this.#ports.ledger.write(place, encode(DeliveryRecord, record), revision);
+  }
+}
+
+function endOf({ status, reason, attempt }: RecordChange, outcome: SendOutcome): AttemptEnd {
+  const as = settlementOf(status);
+  if (as !== null) return { kind: "settled", as, reason, attempt };
+  const afterMs = outcome.kind === "not-sent" ? outcome.retryAfterMs : undefined;
+  return { kind: "again", reason: reason ?? "not sent", afterMs };
+}
+
+/** Undefined: what is there is not of this version. */
+function recordIn(text: string): DeliveryRecord | undefined {
+  const decoded = decode(DeliveryRecord, text);
+  return decoded.kind === "ok" ? decoded.message : undefined;
+}

@@ -1,0 +1,151 @@
+import type { Channel as ChannelName, SessionKey } from "@troupe/contracts";
+import {
+  type Bus,
+  deliveryLedger,
+  inboundLedger,
+  liveSubscriber,
+  mailSender,
+  type OutboxEvent,
+  type OutboxFeed,
+  outboxFeed,
+  outboxQueue,
+  segmentStore,
+  sessionReader,
+} from "@troupe/jetstream";
+import type { Logger, Metrics, ServiceContext } from "@troupe/platform";
+import type { Channel } from "./channel.js";
+import { PreviewDesk } from "./events/preview-desk.js";
+import { channelIntake } from "./inbound/intake.js";
+import { MessageInbox } from "./inbound/message-inbox.js";
+import type { AttemptEnd } from "./outbound/delivery.js";
+import { systemClock } from "./outbound/delivery-clock.js";
+import { DEFAULT_LIMITS, DeliveryDesk, type DeliveryLimits, type DeskPorts } from "./outbound/delivery-desk.js";
+
+export interface ChannelOptions {
+  readonly limits?: Partial<DeliveryLimits>;
+}
+
+/**
+ * Runs a channel on a bus that is open: what it hears comes in once, its sessions' replies go out in order and once,
+ * as far as the channel can be told so. Parts are closed in reverse: first nothing new is heard, then what is being
+ * sent ends and is recorded.
+ */
+export async function runChannel(
+  context: Pick<ServiceContext<unknown>, "log" | "metrics" | "open" | "fail">,
+  bus: Bus,
+  channel: Channel,
+  options: ChannelOptions = {},
+): Promise<void> {
+  const { log, open } = context;
+  const outbox = outboxFeed(bus, { channel: channel.name });
+  await open(
+    "outbox feed",
+    () => outbox.start(),
+    (feed) => feed.stop(),
+  );
+  const previews = await open(
+    "previews",
+    () => new PreviewDesk({ outbox, live: liveSubscriber(bus) }, channel, systemClock),
+    (desk) => desk.stop(),
+  );
+  const limits = { ...DEFAULT_LIMITS, ...options.limits };
+  await open(
+    "deliveries",
+    () => openDeliveries(context, bus, { channel, outbox, previews, limits }),
+    (deliveries) => deliveries.stop(),
+  );
+  await open(
+    `channel ${channel.name}`,
+    () => listen(context, bus, { channel, outbox, previews }),
+    (listening) => listening.stop(),
+  );
+  log.info({ channel: channel.name }, "channel open");
+}
+
+interface Parts {
+  readonly channel: Channel;
+  readonly outbox: OutboxFeed;
+  readonly previews: PreviewDesk;
+}
+
+async function openDeliveries(
+  { log, metrics }: Pick<ServiceContext<unknown>, "log" | "metrics">,
+  bus: Bus,
+  { channel, outbox, previews, limits }: Parts & Pick<DeskPorts, "limits">,
+): Promise<{ stop(): Promise<void> }> {
+  const report = deliveryReport(log, metrics, channel.name);
+  const onTrouble = (line: string): void => log.warn(line);
+  const desk = new DeliveryDesk({
+    channel,
+    ledger: deliveryLedger(bus),
+    clock: systemClock,
+    replay: (key, after) => outbox.replay(key, after),
+    exists: (seq) => outbox.exists(seq),
+    beforeSend: async (key, turn) => {
+      if (turn !== null) await previews.end(key, turn);
+    },
+    onEnd: report,
+    onTrouble,
+    limits,
+  });
+  const queue = await outboxQueue(bus, { channel: channel.name, onBell: (bell) => desk.ring(bell), onTrouble });
+  desk.queue = queue;
+  return {
+    stop: async () => {
+      await queue.stop();
+      await desk.stop();
+    },
+  };
+}
+
+/** Says what became of each reply; what a person has to look at is a warning. */
+function deliveryReport(log: Logger, metrics: Metrics, channel: ChannelName): DeskPorts["onEnd"] {
+  const deliveries = metrics.counter({
+    name: "troupe_deliveries_total",
+    help: "Replies by what became of them: confirmed, rejected, unsettled, or retried",
+    labelNames: ["channel", "outcome"],
+  });
+  return (key: SessionKey, { seq }: OutboxEvent, end: AttemptEnd) => {
+    if (end.kind === "left" || end.kind === "known") return;
+    deliveries.inc({ channel, outcome: end.kind === "again" ? "retried" : end.as });
+    const { reason } = end;
+    if (end.kind === "again") log.info({ key, seq, reason }, "a reply was not sent; it will be tried again");
+    else if (end.as === "rejected") log.warn({ key, seq, reason }, "the channel will not take a reply");
+    else if (end.as === "unsettled") {
+      log.warn({ key, seq, reason }, "nobody can tell whether a reply was shown; it is not sent again");
+    }
+  };
+}
+
+async function listen(
+  { log, fail }: Pick<ServiceContext<unknown>, "log" | "fail">,
+  bus: Bus,
+  { channel, outbox, previews }: Parts,
+): Promise<{ stop(): Promise<void> }> {
+  const mail = mailSender(bus);
+  const ports = { mail, ledger: inboundLedger(bus), sessions: sessionReader(bus), outbox, segments: segmentStore(bus) };
+  const intake = channelIntake({
+    channel: channel.name,
+    inbox: new MessageInbox({ ...ports, log }),
+    mail,
+    onExpected: (key, turn) => {
+      previews.expect(key, turn);
+      return () => void previews.end(key, turn);
+    },
+  });
+  const stopping = new AbortController();
+  const listening = channel.listen(intake, stopping.signal).then(
+    () => {
+      if (!stopping.signal.aborted) fail(new Error(`channel ${channel.name} has stopped listening`));
+    },
+    (error: unknown) => {
+      if (!stopping.signal.aborted) fail(error);
+    },
+  );
+  return {
+    stop: async () => {
+      stopping.abort();
+      await listening;
+    },
+  };
+}

@@ -1,0 +1,118 @@
+import type { SessionKey } from "@troupe/contracts";
+import { describe, expect, it } from "vitest";
+import { type Channel, Delivery, type Reply, type SendOutcome } from "../src/index.js";
+import { type SimulationEnd, simulate, type World } from "./delivery-simulation.js";
+import { MemoryLedger } from "./memory-ledger.js";
+
+const SEEDS = 2_000;
+
+/** What must hold at the end of any schedule; undefined when it does. */
+function brokenIn({ shown, status }: SimulationEnd, resend: Channel["resend"]): string | undefined {
+  if (shown > 1) return `shown ${shown} times`;
+  if (status === "confirmed" && shown !== 1) return "confirmed, and not shown";
+  if (status === "rejected" && shown !== 0) return "rejected, and shown";
+  if (status !== "confirmed" && status !== "rejected" && status !== "unsettled") return `left ${status}`;
+  if (resend === "harmless" && status === "unsettled") return "unsettled, though it could be sent again";
+  return undefined;
+}
+
+async function firstBroken(world: World): Promise<{ readonly seed: number; readonly why: string } | undefined> {
+  for (let seed = 1; seed <= SEEDS; seed += 1) {
+    const why = brokenIn(await simulate(seed, world), world.resend);
+    if (why !== undefined) return { seed, why };
+  }
+  return undefined;
+}
+
+describe("D1–D6 whatever fails, dies or hangs, and whoever else delivers at the same time", () => {
+  it("a channel that may show twice is sent to at most once without being sure, and the rest is flagged", async () => {
+    expect(await firstBroken({ resend: "unsafe" })).toBeUndefined();
+  });
+
+  it("a channel that can be told twice shows every reply once", async () => {
+    expect(await firstBroken({ resend: "harmless" })).toBeUndefined();
+  });
+
+  it("nothing is flagged that went well", async () => {
+    const ends = await Promise.all(Array.from({ length: 200 }, (_, n) => simulate(n + 1, { resend: "unsafe" })));
+    const undisturbed = ends.filter(({ faults, sends }) => faults === 0 && sends === 1);
+    for (const { status, shown } of undisturbed.filter((end) => end.status !== "unsettled")) {
+      expect(status).toBe(shown === 1 ? "confirmed" : "rejected");
+    }
+    expect(ends.some(({ status }) => status === "confirmed")).toBe(true);
+  });
+
+  it("finds a channel that shows twice and says that it does not", async () => {
+    expect(await firstBroken({ resend: "harmless", dedups: false })).toMatchObject({ why: /^shown \d+ times$/ });
+  });
+
+  it("finds a ledger that does not compare before it sets", async () => {
+    const ledger: World["ledger"] = (real) => ({
+      read: real.read,
+      write: async (place, text) => real.write(place, text, (await real.read(place))?.revision ?? 0),
+    });
+    expect(await firstBroken({ resend: "unsafe", ledger })).toBeDefined();
+  });
+});
+
+describe("one reply", () => {
+  const key = "webhook.a" as SessionKey;
+  const reply = { id: "r_1", session: "webhook:a", conversation: "a", turn: "t_1", kind: "answer", text: "x" } as const;
+
+  function delivery(send: (reply: Reply) => Promise<SendOutcome>, sender = "p1", ledger = new MemoryLedger()) {
+    const channel = { resend: "unsafe", send } as const;
+    const ports = { ledger, channel, now: () => 0, maxAttempts: 3, sendLimitMs: 600_000 };
+    return { ledger, delivery: new Delivery(ports, { place: { key, id: reply.id }, seq: 7, reply, sender }) };
+  }
+  const ours = (): boolean => true;
+
+  it("D1 is in the ledger as being sent when it is sent, and confirmed with its receipt afterwards", async () => {
+    const { ledger, delivery: one } = delivery(async () => {
+      expect(ledger.records()).toMatchObject([{ id: "r_1", seq: 7, status: "sending", attempt: 1, sender: "p1" }]);
+      return { kind: "delivered", receipt: "m-99" };
+    });
+    expect(await one.attempt(ours)).toMatchObject({ kind: "settled", as: "confirmed" });
+    expect(ledger.records()).toMatchObject([{ status: "confirmed", receipt: "m-99", reason: null }]);
+  });
+
+  it("D2 D6 is sent again while it surely was not sent, and rejected when the attempts are used up", async () => {
+    const attempts: number[] = [];
+    const { ledger, delivery: one } = delivery(async ({ attempt }) => {
+      attempts.push(attempt);
+      return { kind: "not-sent", reason: "busy", retryAfterMs: 7 };
+    });
+    expect(await one.attempt(ours)).toEqual({ kind: "again", reason: "busy", afterMs: 7 });
+    expect(await one.attempt(ours)).toMatchObject({ kind: "again" });
+    expect(await one.attempt(ours)).toMatchObject({ kind: "settled", as: "rejected" });
+    expect(attempts).toEqual([1, 2, 3]);
+    expect(ledger.records()[0]?.reason).toBe("not sent in 3 attempts: busy");
+  });
+
+  it("D3 is left to whoever looks into it when its sender died in the middle", async () => {
+    const { ledger, delivery: dying } = delivery(() => new Promise<SendOutcome>(() => undefined), "dying");
+    void dying.attempt(ours);
+    await Promise.resolve();
+    const { delivery: next } = delivery(() => Promise.reject(new Error("sent twice")), "next", ledger);
+    expect(await next.attempt(ours)).toMatchObject({ kind: "settled", as: "unsettled" });
+    expect(ledger.records()).toMatchObject([{ status: "unsettled", sender: "dying" }]);
+  });
+
+  it("D4 is confirmed after all when its sender was only slow", async () => {
+    let answer: (outcome: SendOutcome) => void = () => undefined;
+    const { ledger, delivery: slow } = delivery(() => new Promise((resolve) => (answer = resolve)), "slow");
+    const end = slow.attempt(ours);
+    await Promise.resolve();
+    const { delivery: next } = delivery(() => Promise.reject(new Error("sent twice")), "next", ledger);
+    await next.attempt(ours);
+    answer({ kind: "delivered" });
+    expect(await end).toMatchObject({ kind: "settled", as: "confirmed" });
+    expect(ledger.records()).toMatchObject([{ status: "confirmed" }]);
+  });
+
+  it("is given back unsent when this process is no longer the one that delivers", async () => {
+    const { ledger, delivery: one } = delivery(() => Promise.reject(new Error("sent by the wrong one")));
+    expect(await one.attempt(() => false)).toEqual({ kind: "left" });
+    const { delivery: next } = delivery(async () => ({ kind: "delivered" }), "next", ledger);
+    expect(await next.attempt(ours)).toMatchObject({ as: "confirmed" });
+  });
+});
