@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   blobStore,
   type Bus,
+  deadLetters,
   forget,
   inboundLedger,
   type OutboxEvent,
@@ -10,6 +11,7 @@ import {
   publishPort,
   segmentStore,
 } from "../src/index.js";
+import { letterText, putDead } from "./letter-fixture.js";
 import { keyOf, type NatsFixture, provisioned, startFixture } from "./nats-fixture.js";
 
 let fixture: NatsFixture;
@@ -37,6 +39,7 @@ async function leaveTraces(key: SessionKey): Promise<void> {
   await segmentStore(bus).create(segmentOf(key), "sealed");
   await blobStore(bus).put(key, "one", "large");
   await blobStore(bus).put(key, "two", "larger");
+  for (const kind of ["mail", "job"] as const) await putDead(bus, kind, key, letterText(key, kind, { kind }));
 }
 
 interface Traces {
@@ -44,6 +47,7 @@ interface Traces {
   readonly turn: string | undefined;
   readonly segment: string | undefined;
   readonly blobs: readonly (string | undefined)[];
+  readonly dead: number;
 }
 
 async function tracesOf(key: SessionKey): Promise<Traces> {
@@ -55,6 +59,7 @@ async function tracesOf(key: SessionKey): Promise<Traces> {
       .read(segmentOf(key))
       .catch(() => undefined),
     blobs: [await blobs.get(key, "one"), await blobs.get(key, "two")],
+    dead: (await deadLetters(bus).list({ session: key, limit: 10 })).total,
   };
 }
 
@@ -69,12 +74,14 @@ test("nothing that was said in a conversation is left, and another one keeps all
     turn: undefined,
     segment: undefined,
     blobs: [undefined, undefined],
+    dead: 0,
   });
   expect(await tracesOf(kept)).toEqual({
     events: [expect.objectContaining({ key: kept })],
     turn: "t_1",
     segment: "sealed",
     blobs: ["large", "larger"],
+    dead: 2,
   });
 });
 
