@@ -3,6 +3,7 @@ import {
   type Bus,
   BusError,
   connectBus,
+  deadLetters,
   forget,
   inboundLedger,
   liveSubscriber,
@@ -23,6 +24,7 @@ import { LongRequests } from "./long-requests.js";
 import { MessageInbox } from "./message-inbox.js";
 import { addRoutes } from "./method-refusal.js";
 import { addChatRoutes } from "./openai/chat-route.js";
+import { addDeadRoutes } from "./routes/dead.js";
 import { addEventRoute } from "./routes/events.js";
 import { addMessageRoutes } from "./routes/messages.js";
 import { addServicePages } from "./routes/service-pages.js";
@@ -113,6 +115,7 @@ export function createGateway({ log, metrics }: Context, bus: Bus): Gateway {
     outbox,
     live: liveSubscriber(bus),
     inbox: new MessageInbox({ mail, ledger: inboundLedger(bus), sessions, outbox, segments, log }),
+    dead: deadLetters(bus, { channel: "http" }),
     forget: (key) => forget(bus, key),
     long: new LongRequests(),
     connected: () => bus.connected(),
@@ -134,6 +137,7 @@ export function createApp({ config, log, health, metrics }: Context, gateway: Ga
     addMessageRoutes(app, gateway);
     addSessionRoutes(app, gateway);
     addEventRoute(app, gateway);
+    addDeadRoutes(app, gateway);
     addChatRoutes(app, gateway, [...new Set([config.models.default, ANY_MODEL])]);
   });
   return app;
