@@ -6,7 +6,11 @@ import { startableServices } from "./startable-services.js";
 import { up } from "./up.js";
 
 /** Commands that the terminal gateway has; it explains their arguments itself. */
-const TERMINAL_COMMANDS = { chat: "talk to an agent in this terminal", sessions: "list sessions" };
+const TERMINAL_COMMANDS = {
+  chat: "talk to an agent in this terminal",
+  sessions: "list sessions",
+  dead: "look through what was given up on, retry or drop it",
+};
 
 const program = new Command("troupe").description("runs long-lived AI agents on your own machines").exitOverride();
 

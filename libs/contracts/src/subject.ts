@@ -1,4 +1,5 @@
 import type { SessionKey } from "./session-id.js";
+import { isToken } from "./token.js";
 
 /**
  * Every subject of the system is built and read here; nobody else concatenates one.
@@ -28,8 +29,18 @@ export const taskSubject = (pool: string): string => `task.${pool}`;
 export const jobSubject = (kind: string, key: SessionKey): string => `job.${kind}.${key}`;
 export const auditSubject = (service: string, key: SessionKey): string => `audit.${service}.${key}`;
 
-/** Where mail, a task or a job goes that is given up on. */
-export const deadSubject = (what: "mail" | "task" | "job", key: string): string => `dead.${what}.${key}`;
+/** What is given up on as a dead letter. */
+export const DEAD_KINDS = ["mail", "task", "job"] as const;
+export type DeadKind = (typeof DEAD_KINDS)[number];
+
+/** Where mail, a task or a job goes that is given up on; the key is that of the session it was for. */
+export const deadSubject = (kind: DeadKind, key: SessionKey): string => `dead.${kind}.${key}`;
+
+/** The dead letters of one kind, of one session, or all: a filter. */
+export function deadFilter(kind: DeadKind | undefined, key: SessionKey | undefined): string {
+  if (key !== undefined) return `dead.${kind ?? "*"}.${key}`;
+  return kind === undefined ? "dead.>" : `dead.${kind}.>`;
+}
 
 /** Core NATS, lossy: deltas and progress of one conversation. */
 export const liveSubject = (key: SessionKey): string => `live.${key}`;
@@ -51,6 +62,22 @@ export function parseMailSubject(subject: string): MailAddress | undefined {
   const knownOrigin = ORIGINS.find((o) => o === origin);
   if (knownActor === undefined || knownOrigin === undefined) return undefined;
   return { actor: knownActor, key: `${channel}.${conversation}` as SessionKey, origin: knownOrigin };
+}
+
+/** Reads the subject of a dead letter, or undefined when it is none. */
+export function parseDeadSubject(subject: string): { readonly kind: DeadKind; readonly key: SessionKey } | undefined {
+  const [head, what, channel, conversation, ...rest] = subject.split(".");
+  const kind = DEAD_KINDS.find((one) => one === what);
+  if (head !== "dead" || kind === undefined || rest.length > 0) return undefined;
+  if (channel === undefined || conversation === undefined) return undefined;
+  return { kind, key: `${channel}.${conversation}` as SessionKey };
+}
+
+/** Whether a subject is one that tasks, or jobs for the session of this key, are published to. */
+export function isWorkSubject(kind: "task" | "job", key: SessionKey, subject: string): boolean {
+  const [head, name, ...rest] = subject.split(".");
+  if (head !== kind || name === undefined || !isToken(name)) return false;
+  return kind === "task" ? rest.length === 0 : rest.join(".") === key;
 }
 
 /** The key in `outbox.<channel>.<conversation>` or `live.<channel>.<conversation>`. */

@@ -33,9 +33,12 @@ export function encodeToken(text: string): TokenResult {
   return { ok: true, token };
 }
 
+/** Whether text is made of what a token is made of (T3). */
+export const isToken = (text: string): boolean => /^[A-Za-z0-9_=-]+$/.test(text);
+
 /** The text behind a token, or undefined when the token is not one that `encodeToken` makes (T2). */
 export function decodeToken(token: string): string | undefined {
-  if (!/^[A-Za-z0-9_=-]+$/.test(token)) return undefined;
+  if (!isToken(token)) return undefined;
   try {
     const text = decodeURIComponent(token.replaceAll("=", "%"));
     const again = encodeToken(text);

@@ -52,6 +52,12 @@ export function cells(text: string): number {
   return /^[\x20-\x7e]*$/.test(text) ? text.length : stringWidth(text);
 }
 
+/** As much of a line as fits, with a sign that there is more. */
+export function cutTo(text: string, columns: number): string {
+  if (cells(text) <= columns) return text;
+  return columns < 2 ? "…".slice(0, Math.max(0, columns)) : `${cellRows(text, columns - 1).rows[0] ?? ""}…`;
+}
+
 /** The index one character (as a person counts them) before or after `index`, within the text. */
 export function stepOver(text: string, index: number, direction: -1 | 1): number {
   let before = 0;

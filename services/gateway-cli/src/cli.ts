@@ -1,13 +1,16 @@
 import { userInfo } from "node:os";
 import { text as readAll } from "node:stream/consumers";
-import { type Channel, CHANNELS, isChannel, parseSessionId } from "@troupe/contracts";
+import { type Channel, parseSessionId } from "@troupe/contracts";
 import { ConfigError } from "@troupe/platform";
-import { Command, CommanderError, InvalidArgumentError } from "commander";
+import { Command, CommanderError } from "commander";
 import { chat, type Stdio } from "./chat.js";
 import { DEFAULT_HISTORY } from "./chat-command.js";
+import { addressOptions, channel, positive, sessionId } from "./command-option.js";
+import { addDeadCommand } from "./dead-command.js";
 import { type AddressOptions, gatewayAddress } from "./gateway-address.js";
 import { GatewayClient } from "./gateway-client.js";
 import { GatewayFailure } from "./gateway-failure.js";
+import { jsonText } from "./json-text.js";
 import { once } from "./once.js";
 import { sanitiseLine } from "./sanitise.js";
 import { listSessions, sessionTable } from "./session-table.js";
@@ -27,7 +30,7 @@ interface SessionsFlags extends AddressOptions {
   readonly json?: true;
 }
 
-/** Runs `troupe chat …` or `troupe sessions …` and gives the exit code. */
+/** Runs `troupe chat …`, `troupe sessions …` or `troupe dead …` and gives the exit code. */
 export async function runCli(args: readonly string[], stdio: Stdio): Promise<number> {
   let code = 0;
   const program = new Command("troupe")
@@ -37,7 +40,7 @@ export async function runCli(args: readonly string[], stdio: Stdio): Promise<num
       writeErr: (text) => stdio.stderr.write(text),
     })
     .helpCommand(false);
-  address(program.command("chat"))
+  addressOptions(program.command("chat"))
     .description("talk to the agent in this terminal")
     .argument("[text...]", "the message, with --once; without it the message is read from stdin")
     .option("--session <id>", "the conversation", sessionId, defaultSession())
@@ -46,24 +49,21 @@ export async function runCli(args: readonly string[], stdio: Stdio): Promise<num
     .action(async (words: string[], flags: ChatFlags) => {
       code = await runChat(words, flags, stdio);
     });
-  address(program.command("sessions"))
+  addressOptions(program.command("sessions"))
     .description("list conversations, the newest first")
     .option("--channel <name>", "only those of one channel", channel)
     .option("--limit <n>", "how many at most", positive, DEFAULT_LIMIT)
     .option("--json", "print JSON")
     .action(async (flags: SessionsFlags) => runSessions(flags, stdio));
+  addDeadCommand(program, stdio, (ended) => {
+    code = ended;
+  });
   try {
     await program.parseAsync(args, { from: "user" });
     return code;
   } catch (error) {
     return exitCode(error, stdio);
   }
-}
-
-function address(command: Command): Command {
-  return command
-    .option("--url <url>", "the gateway's address (default: the local one)")
-    .option("--token <token>", "the bearer token (default: TROUPE_TOKEN, else the local gateway's)");
 }
 
 async function runChat(words: string[], flags: ChatFlags, stdio: Stdio): Promise<number> {
@@ -80,13 +80,7 @@ async function runChat(words: string[], flags: ChatFlags, stdio: Stdio): Promise
 async function runSessions(flags: SessionsFlags, stdio: Stdio): Promise<void> {
   const client = new GatewayClient(await gatewayAddress(flags));
   const page = await listSessions(client, flags);
-  stdio.stdout.write(`${flags.json === true ? json(page) : sessionTable(page)}\n`);
-}
-
-/** JSON escapes only part of what a terminal would obey. */
-function json(value: unknown): string {
-  const escape = (character: string): string => `\\u00${character.charCodeAt(0).toString(16)}`;
-  return JSON.stringify(value, null, 2).replace(/[\u007f-\u009f]/g, escape);
+  stdio.stdout.write(`${flags.json === true ? jsonText(page) : sessionTable(page)}\n`);
 }
 
 /** One line for what a person can mend; a defect keeps its stack. */
@@ -111,20 +105,4 @@ function defaultSession(): string {
   }
   const id = parseSessionId(`http:${name}`);
   return id.ok ? id.text : "http:me";
-}
-
-function sessionId(text: string): string {
-  const id = parseSessionId(text);
-  if (!id.ok) throw new InvalidArgumentError(id.reason);
-  return id.text;
-}
-
-function channel(text: string): Channel {
-  if (!isChannel(text)) throw new InvalidArgumentError(`expected one of: ${CHANNELS.join(", ")}`);
-  return text;
-}
-
-function positive(text: string): number {
-  if (!/^[1-9]\d{0,5}$/.test(text)) throw new InvalidArgumentError("expected a whole number above 0");
-  return Number(text);
 }

@@ -1,4 +1,5 @@
 import type { z } from "zod";
+import { DeadLetterAnswer, DeadPage, Retried } from "./dead-answer.js";
 import { Accepted, Cancelled, MessagePage, Problem, SessionPage, SessionState, WasReset } from "./gateway-answer.js";
 import type { GatewayAddress } from "./gateway-address.js";
 import { GatewayFailure } from "./gateway-failure.js";
@@ -10,7 +11,7 @@ const OPEN_TIMEOUT_MS = 10_000;
 const TRY_AGAIN = new Set([429, 502, 503, 504]);
 
 interface Call {
-  readonly method?: "POST";
+  readonly method?: "POST" | "DELETE";
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
@@ -59,6 +60,22 @@ export class GatewayClient {
 
   async sessions(query: URLSearchParams): Promise<SessionPage> {
     return this.#json(SessionPage, `/v1/sessions?${query.toString()}`, {});
+  }
+
+  async deadLetters(query: URLSearchParams): Promise<DeadPage> {
+    return this.#json(DeadPage, `/v1/dead?${query.toString()}`, {});
+  }
+
+  async deadLetter(id: string): Promise<DeadLetterAnswer> {
+    return this.#json(DeadLetterAnswer, `/v1/dead/${encodeURIComponent(id)}`, {});
+  }
+
+  async retryLetter(id: string): Promise<Retried> {
+    return this.#json(Retried, `/v1/dead/${encodeURIComponent(id)}/retry`, { method: "POST" });
+  }
+
+  async dropLetter(id: string): Promise<void> {
+    await this.#fetch(`/v1/dead/${encodeURIComponent(id)}`, { method: "DELETE" });
   }
 
   /** Opens the session's event stream; the signal closes it. */

@@ -1,6 +1,7 @@
 import { cells } from "./cell-rows.js";
 import type { SessionPage, SessionSummary } from "./gateway-answer.js";
 import type { GatewayClient } from "./gateway-client.js";
+import { localTime } from "./local-time.js";
 import { sanitiseLine } from "./sanitise.js";
 
 const PAGE = 100;
@@ -52,12 +53,4 @@ function turnState(turn: SessionSummary["turn"]): string {
   if (turn === null) return "-";
   if (typeof turn === "string") return "running";
   return sanitiseLine(turn.status ?? "running").replaceAll("_", " ");
-}
-
-function localTime(text: string): string {
-  const at = new Date(text);
-  if (Number.isNaN(at.getTime())) return sanitiseLine(text);
-  const two = (value: number): string => String(value).padStart(2, "0");
-  const date = [at.getFullYear(), two(at.getMonth() + 1), two(at.getDate())].join("-");
-  return `${date} ${two(at.getHours())}:${two(at.getMinutes())}`;
 }

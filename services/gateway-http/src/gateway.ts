@@ -1,5 +1,12 @@
 import type { SessionKey } from "@troupe/contracts";
-import type { LiveSubscriber, MailSender, OutboxFeed, SegmentStore, SessionReader } from "@troupe/jetstream";
+import type {
+  DeadLetters,
+  LiveSubscriber,
+  MailSender,
+  OutboxFeed,
+  SegmentStore,
+  SessionReader,
+} from "@troupe/jetstream";
 import type { MailPort } from "@troupe/kernel";
 import type { Logger } from "@troupe/platform";
 import type { GatewayMetrics } from "./gateway-metrics.js";
@@ -19,6 +26,8 @@ export interface Gateway {
   readonly outbox: OutboxFeed;
   readonly live: LiveSubscriber;
   readonly inbox: MessageInbox;
+  /** What was given up on. */
+  readonly dead: DeadLetters;
   /** Removes what an erased session has left outside of its state; whether there was anything. */
   readonly forget: (key: SessionKey) => Promise<boolean>;
   readonly long: LongRequests;

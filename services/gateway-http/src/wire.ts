@@ -1,6 +1,7 @@
 import { MessageInbox, openBus } from "@troupe/channel-kit";
 import {
   type Bus,
+  deadLetters,
   forget,
   inboundLedger,
   liveSubscriber,
@@ -19,6 +20,7 @@ import { closeServer, createHttpServer, listen } from "./http-server.js";
 import { LongRequests } from "./long-requests.js";
 import { addRoutes } from "./method-refusal.js";
 import { addChatRoutes } from "./openai/chat-route.js";
+import { addDeadRoutes } from "./routes/dead.js";
 import { addEventRoute } from "./routes/events.js";
 import { addMessageRoutes } from "./routes/messages.js";
 import { addServicePages } from "./routes/service-pages.js";
@@ -74,6 +76,7 @@ export function createGateway({ log, metrics }: Context, bus: Bus): Gateway {
     outbox,
     live: liveSubscriber(bus),
     inbox: new MessageInbox({ mail, ledger: inboundLedger(bus), sessions, outbox, segments, log }),
+    dead: deadLetters(bus, { channel: "http" }),
     forget: (key) => forget(bus, key),
     long: new LongRequests(),
     connected: () => bus.connected(),
@@ -95,6 +98,7 @@ export function createApp({ config, log, health, metrics }: Context, gateway: Ga
     addMessageRoutes(app, gateway);
     addSessionRoutes(app, gateway);
     addEventRoute(app, gateway);
+    addDeadRoutes(app, gateway);
     addChatRoutes(app, gateway, [...new Set([config.models.default, ANY_MODEL])]);
   });
   return app;

@@ -2,6 +2,7 @@ import { OutboxMessage } from "@troupe/contracts";
 import type { KernelEvent, ListedPublish } from "@troupe/kernel";
 import type { Logger, Metrics } from "@troupe/platform";
 import { processResult } from "@troupe/response";
+import { reportDeadLetter } from "./dead-letter-report.js";
 
 /** What an operator can watch of an orchestrator. */
 export function orchestratorMetrics(metrics: Metrics) {
@@ -16,6 +17,11 @@ export function orchestratorMetrics(metrics: Metrics) {
       name: "troupe_turns_total",
       help: "Finals that OUTBOX has acknowledged, by kind and error code",
       labelNames: ["kind", "code"],
+    }),
+    deadLetters: metrics.counter({
+      name: "troupe_dead_letters_total",
+      help: "Mail, tasks and jobs given up on, that DEAD has acknowledged, by kind",
+      labelNames: ["kind"],
     }),
     toolCalls: metrics.counter({
       name: "troupe_tool_calls_total",
@@ -46,7 +52,10 @@ export function kernelObserver(metrics: OrchestratorMetrics, log: Logger): (even
     metrics.kernelEvents.inc({ kind: event.kind === "point" ? event.point : event.kind });
     switch (event.kind) {
       case "point":
-        if (event.point === "published") reportTurn(event.effect, metrics, log);
+        if (event.point === "published") {
+          reportTurn(event.effect, metrics, log);
+          reportDeadLetter(event.effect, metrics.deadLetters, log);
+        }
         return log.trace({ key: event.key }, event.point);
       case "refused":
         return log.debug({ key: event.key, revision: event.revision }, "a write was refused, reading again");

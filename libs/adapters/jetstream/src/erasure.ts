@@ -1,5 +1,5 @@
 import { jetstreamManager } from "@nats-io/jetstream";
-import { BLOBS, BUCKET, outboxSubject, type SessionKey, STREAM } from "@troupe/contracts";
+import { BLOBS, BUCKET, deadFilter, outboxSubject, type SessionKey, STREAM } from "@troupe/contracts";
 import { z } from "zod";
 import { bucketStream, entrySubject } from "./bucket.js";
 import { type Bus, wireOf } from "./bus.js";
@@ -21,7 +21,8 @@ const PurgeAnswer = z.union([
 
 /**
  * Removes what a conversation has left outside of its state: events of the outbox, records of what came in and of what
- * was delivered, sealed pieces of its log and large content. The state itself is erased by a commit of its actor, before this.
+ * was delivered, dead letters, which hold what people said, sealed pieces of its log and large content. The state itself
+ * is erased by a commit of its actor, before this.
  *
  * May be repeated, by anybody and at the same time. Resolves to whether there was anything, and rejects when some of it
  * may still be there.
@@ -30,6 +31,7 @@ export async function forget(bus: Bus, key: SessionKey): Promise<boolean> {
   const wire = wireOf(bus);
   const removed = await Promise.all([
     purge(wire, STREAM.outbox, outboxSubject(key)),
+    purge(wire, STREAM.dead, deadFilter(undefined, key)),
     purge(wire, bucketStream(BUCKET.inbound), entrySubject(BUCKET.inbound, `${key}.>`)),
     purge(wire, bucketStream(BUCKET.deliveries), entrySubject(BUCKET.deliveries, `${key}.>`)),
     purge(wire, bucketStream(BUCKET.segments), entrySubject(BUCKET.segments, `${key}.>`)),

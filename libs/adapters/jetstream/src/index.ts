@@ -4,6 +4,14 @@ export type { Bus } from "./bus.js";
 export { BusError } from "./bus-error.js";
 export { connectBus, type ConnectRequest, type NatsTarget } from "./connection.js";
 export { type DeliveryLedger, deliveryLedger, type DeliveryPlace, type StoredDelivery } from "./delivery-ledger.js";
+export {
+  type DeadLetters,
+  deadLetters,
+  type LetterPage,
+  type LetterQuery,
+  type ListedLetter,
+  type RetryOutcome,
+} from "./dead-letters.js";
 export { forget } from "./erasure.js";
 export { type InboundLedger, inboundLedger, type InboundRecord } from "./inbound-ledger.js";
 export { type LivePublisher, livePublisher, type LiveSubscriber, liveSubscriber } from "./live.js";

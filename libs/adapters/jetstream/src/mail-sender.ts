@@ -27,7 +27,7 @@ export interface MailSender {
   bodyAt(seq: number): Promise<string | undefined>;
 }
 
-/** MAIL takes no more: nothing was accepted. */
+/** The stream takes no more: nothing was accepted. */
 export class StreamFull extends Error {
   override readonly name = "StreamFull";
   readonly retryAfterMs: number = 5_000;
@@ -63,17 +63,18 @@ export function mailSender(bus: Bus): MailSender {
       try {
         return await publishSurely(wire, { subject, body, headers });
       } catch (cause) {
-        throw refusalOf(cause, bus);
+        throw refusalOf(cause, bus, STREAM.mail);
       }
     },
     bodyAt: async (seq) => (await readFromLeader(wire, STREAM.mail, { seq }))?.text,
   };
 }
 
-function refusalOf(cause: unknown, bus: Bus): unknown {
+/** What to throw when a publish to a stream came to nothing. */
+export function refusalOf(cause: unknown, bus: Bus, stream: string): unknown {
   if (cause instanceof WireError && cause.kind === "too-large") return new TooLarge(bus.maxPayload, { cause });
   if (cause instanceof ApiError && TOO_LARGE.includes(cause.code)) return new TooLarge(bus.maxPayload, { cause });
-  if (cause instanceof ApiError && FULL.includes(cause.code)) return new StreamFull("MAIL is full", { cause });
+  if (cause instanceof ApiError && FULL.includes(cause.code)) return new StreamFull(`${stream} is full`, { cause });
   const closed = cause instanceof WireError && cause.kind === "closed";
   if (closed || isTransient(cause)) return new Unavailable("NATS does not answer", { cause });
   return cause;

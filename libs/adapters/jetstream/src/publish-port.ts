@@ -30,7 +30,12 @@ async function publishEffect(wire: Wire, effect: ListedPublish): Promise<"publis
     const stored = await publishSurely(wire, { subject, body: JSON.stringify(body), headers });
     return stored.duplicate ? "duplicate" : "published";
   } catch (cause) {
-    if (cause instanceof ApiError && cause.code === STORE_FAILED && ONE_WAITS.test(cause.message)) return "waiting";
+    if (isOneWaiting(cause)) return "waiting";
     throw cause;
   }
+}
+
+/** Whether a message was refused because one of its subject waits already (JOBS). */
+export function isOneWaiting(cause: unknown): boolean {
+  return cause instanceof ApiError && cause.code === STORE_FAILED && ONE_WAITS.test(cause.message);
 }

@@ -14,7 +14,7 @@ export interface StoredMessage {
 
 export interface BatchQuery {
   readonly stream: string;
-  /** Literal: a wildcard would make the server scan the stream. */
+  /** Literal wherever haste counts: with a wildcard the server may scan the stream. */
   readonly subject: string;
   readonly from: number;
   readonly limit: number;
@@ -45,8 +45,9 @@ export async function readLast(wire: Wire, stream: string, subject: string): Pro
 
 export interface Batch {
   readonly messages: readonly StoredMessage[];
-  /** Whether the replica that answered has more of them. */
+  /** Whether the replica that answered has more of them, and how many. */
   readonly more: boolean;
+  readonly left: number;
 }
 
 /** The messages of one subject from `from` on, in order; a prefix of them, perhaps not the newest. */
@@ -63,7 +64,8 @@ export async function readBatch(wire: Wire, query: BatchQuery): Promise<Batch> {
   if (end?.code !== 204 && end?.code !== NOT_FOUND) {
     throw new ApiError(end?.code ?? 0, stream, end?.description ?? "");
   }
-  return { messages: replies.map(storedIn), more: Number(end.get("Nats-Num-Pending") || "0") > 0 };
+  const left = Number(end.get("Nats-Num-Pending") || "0");
+  return { messages: replies.map(storedIn), more: left > 0, left };
 }
 
 /** One message from the stream's leader, which has every message that is there. */

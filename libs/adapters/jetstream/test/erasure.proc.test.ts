@@ -4,6 +4,7 @@ import {
   blobStore,
   type Bus,
   deliveryLedger,
+  deadLetters,
   forget,
   inboundLedger,
   type OutboxEvent,
@@ -11,6 +12,7 @@ import {
   publishPort,
   segmentStore,
 } from "../src/index.js";
+import { letterText, putDead } from "./letter-fixture.js";
 import { keyOf, type NatsFixture, provisioned, startFixture } from "./nats-fixture.js";
 
 let fixture: NatsFixture;
@@ -39,6 +41,7 @@ async function leaveTraces(key: SessionKey): Promise<void> {
   await segmentStore(bus).create(segmentOf(key), "sealed");
   await blobStore(bus).put(key, "one", "large");
   await blobStore(bus).put(key, "two", "larger");
+  for (const kind of ["mail", "job"] as const) await putDead(bus, kind, key, letterText(key, kind, { kind }));
 }
 
 interface Traces {
@@ -47,6 +50,7 @@ interface Traces {
   readonly delivery: string | undefined;
   readonly segment: string | undefined;
   readonly blobs: readonly (string | undefined)[];
+  readonly dead: number;
 }
 
 async function tracesOf(key: SessionKey): Promise<Traces> {
@@ -59,6 +63,7 @@ async function tracesOf(key: SessionKey): Promise<Traces> {
       .read(segmentOf(key))
       .catch(() => undefined),
     blobs: [await blobs.get(key, "one"), await blobs.get(key, "two")],
+    dead: (await deadLetters(bus).list({ session: key, limit: 10 })).total,
   };
 }
 
@@ -74,6 +79,7 @@ test("nothing that was said in a conversation is left, and another one keeps all
     delivery: undefined,
     segment: undefined,
     blobs: [undefined, undefined],
+    dead: 0,
   });
   expect(await tracesOf(kept)).toEqual({
     events: [expect.objectContaining({ key: kept })],
@@ -81,6 +87,7 @@ test("nothing that was said in a conversation is left, and another one keeps all
     delivery: "sent",
     segment: "sealed",
     blobs: ["large", "larger"],
+    dead: 2,
   });
 });
 

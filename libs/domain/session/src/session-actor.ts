@@ -257,6 +257,7 @@ function deadMail(key: SessionKey, item: MailItem, reason: string): PublishEffec
     seq: item.seq,
     reason: isWhole ? reason : `${reason} (kept: ${kept.length} of ${text.length} characters)`,
     body: kept,
+    ...(isWhole ? {} : { truncated: true }),
   };
   return { subject: deadSubject("mail", key), body };
 }

@@ -22,6 +22,7 @@ describe("a dead letter", () => {
     expect(bytesOf(bodies)).toBeLessThan(256 * 1024);
     expect(OutboxMessage.parse(bodies[1])).toMatchObject({ kind: "final", final: { turn, kind: "error" } });
     const letter = DeadLetter.parse(bodies[0]);
+    expect(letter.truncated).toBe(true);
     expect(letter.reason).toMatch(/^too large \(kept: \d+ of \d+ characters\)$/);
     expect(JSON.stringify(mail).startsWith(letter.body.slice(0, -1))).toBe(true);
   });
@@ -29,6 +30,8 @@ describe("a dead letter", () => {
   test("of a usual size holds the whole of the body", () => {
     const { actor } = new SessionDriver();
     const item = { seq: 1, origin: "in", at: 1, text: '{"a":'.repeat(5_000) } as const;
-    expect(actor.deadLetter(item, "no JSON").body).toMatchObject({ reason: "no JSON", body: item.text });
+    const { body } = actor.deadLetter(item, "no JSON");
+    expect(body).toMatchObject({ reason: "no JSON", body: item.text });
+    expect(body).not.toHaveProperty("truncated");
   });
 });
