@@ -1,5 +1,4 @@
-import { type AddressInfo, createServer } from "node:net";
-import { ensureBuilt, startScriptedModel } from "@troupe/testkit";
+import { ensureBuilt, freePort, startScriptedModel } from "@troupe/testkit";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Installation } from "../system/installation.js";
 import { printLogsOfFailed } from "../system/use-troupe.js";
@@ -18,14 +17,6 @@ beforeEach(() => {
 });
 printLogsOfFailed(() => here.logs());
 afterEach(() => here.sweep());
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 describe("npm start without a key", () => {
   it("answers, says that the model is offline, and uses a tool", async () => {
