@@ -8,6 +8,7 @@ import {
   mailSender,
   type OutboxEvent,
   outboxFeed,
+  ownerPort,
   publishPort,
   ringBells,
   sessionReader,
@@ -222,6 +223,23 @@ test("a server that freezes without closing its connections is found out, and al
   await ringing.stop();
 });
 
+test("all that listens ends within seconds while the server is frozen", async () => {
+  const ringing = await ringBells(bus, {
+    actor: "session",
+    maxInFlight: 8,
+    onBell: () => undefined,
+    onTrouble: () => undefined,
+  });
+  const stopServing = await ownerPort(bus).serve("p1", () => false);
+  const running = await outboxFeed(bus).start();
+  await fixture.server.kill("SIGSTOP");
+  const startedAt = performance.now();
+  await Promise.all([ringing.stop(), stopServing(), running.stop()]);
+  await bus.close();
+  // A process has ten seconds in all, and hands its work over in between.
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
+});
+
 test("K1 the identity of the log stays over a restart", async () => {
   const mail = mailPort(bus, "session");
   const before = await mail.identity();
@@ -269,6 +287,8 @@ test("a watch of a session goes on over restarts of the server", async () => {
   const seen: number[] = [];
   const stop = await sessionReader(bus).watch(KEY, (entry) => seen.push(entry.revision));
   let outcome = await state.write(KEY, "one", 0);
+  // Told before the next one is written: of a state that was replaced meanwhile there is nothing to tell.
+  await eventually(() => seen.length === 1);
   await outages(1);
   if (outcome.kind === "stored") outcome = await state.write(KEY, "two", outcome.revision);
   await eventually(() => seen.length === 2);
