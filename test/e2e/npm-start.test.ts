@@ -129,6 +129,31 @@ describe("the end of npm start", () => {
     await here.ended;
   });
 
+  it("leaves a turn that is under way to the next start, which finishes it", async () => {
+    const model = await startScriptedModel();
+    const env = { OPENAI_BASE_URL: model.url, TROUPE_MODEL: "scripted" };
+    const [gate, next] = [model.hold("take your time"), model.hold("take your time")];
+    here.start(env);
+    const chat = await here.conversation("unfinished");
+    await chat.send("take your time", { id: "a" });
+    await gate.arrived;
+    await chat.send("and then?", { id: "b" });
+    const askedAt = performance.now();
+    here.signal("SIGTERM");
+    expect(await here.ended).toEqual({ code: 0, signal: null });
+    console.log(`with a turn under way: all ended after ${Math.round(performance.now() - askedAt)} ms`);
+    expect(performance.now() - askedAt).toBeLessThan(STOP_MS);
+    gate.release();
+    here.start(env);
+    await next.arrived;
+    next.release();
+    const again = await here.conversation("unfinished");
+    expect((await again.say("take your time", { id: "a" })).final).toMatchObject({ kind: "answer" });
+    expect((await again.say("and then?", { id: "b" })).final.text).toBe("echo: and then?");
+    expect((await again.history()).total).toBe(4);
+    await model.close();
+  });
+
   it("keeps the conversation for the next start", async () => {
     here.start();
     await (await here.conversation("kept")).say("remember me");
