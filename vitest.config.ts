@@ -1,3 +1,4 @@
+import { fileURLToPath } from "node:url";
 import { configDefaults, defineConfig } from "vitest/config";
 
 // Workspace packages resolve to their `src/` through this condition, so that tests need no build.
@@ -11,8 +12,12 @@ export default defineConfig({
   ssr: { resolve: { conditions, externalConditions: ["troupe-source", "node"] } },
   test: {
     reporters: ["default"],
-    // Only a test that hangs takes this long; a busy machine is no failure.
-    testTimeout: 30_000,
+    // Only a test that hangs takes this long; a busy machine is no failure. Longer than any wait for a condition, so
+    // that the wait tells what it missed.
+    testTimeout: 60_000,
+    setupFiles: [fileURLToPath(new URL(".tooling/patient-waits.ts", import.meta.url))],
+    // As patient as that file.
+    expect: { poll: { timeout: 30_000, interval: 25 } },
     // Groups run one after the other: suites that spawn processes have the machine to themselves.
     projects: [
       {
@@ -43,8 +48,8 @@ export default defineConfig({
           include: processTests,
           pool: "forks",
           maxWorkers: 2,
-          testTimeout: 60_000,
-          hookTimeout: 60_000,
+          testTimeout: 120_000,
+          hookTimeout: 120_000,
           sequence: { groupOrder: 2 },
         },
       },

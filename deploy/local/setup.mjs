@@ -63,14 +63,21 @@ export function npm(args) {
   return own?.endsWith(".js") ? [process.execPath, [own, ...args]] : ["npm", args];
 }
 
-/** Runs a command in the clone and returns its exit code and what it wrote; never throws. */
+/**
+ * Runs a command in the clone and returns its exit code and what it wrote; never throws. A signal that ends this
+ * process ends the command first: an installation that went on would write into the one that the next start begins.
+ */
 export function run(command, args, options = {}) {
   return new Promise((resolve) => {
     const child = spawn(command, args, {
       cwd: root,
       stdio: ["ignore", "pipe", "pipe"],
+      // A group of its own, so that what it has started ends with it.
+      detached: true,
       ...options,
     });
+    const release = endWithUs(child);
+    child.once("close", release).once("error", release);
     let output = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream?.setEncoding("utf8").on("data", (text) => {
@@ -80,6 +87,25 @@ export function run(command, args, options = {}) {
     child.on("error", (error) => resolve({ code: 127, output: `${output}${command}: ${error.message}\n` }));
     child.on("close", (code) => resolve({ code: code ?? 1, output }));
   });
+}
+
+/** npm hears no polite request while it unpacks, and half an installation is found out by the next start. */
+function endWithUs(child) {
+  const signals = ["SIGINT", "SIGTERM", "SIGHUP"];
+  const end = (signal) => {
+    release();
+    try {
+      process.kill(-child.pid, "SIGKILL");
+    } catch {
+      // It has just ended by itself.
+    }
+    process.kill(process.pid, signal);
+  };
+  const release = () => {
+    for (const signal of signals) process.off(signal, end);
+  };
+  for (const signal of signals) process.on(signal, end);
+  return release;
 }
 
 /**

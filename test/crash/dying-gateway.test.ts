@@ -1,3 +1,4 @@
+import type { ScriptedStream } from "@troupe/testkit";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Conversation } from "../system/conversation.js";
 import { followEvents } from "../system/event-reader.js";
@@ -67,6 +68,51 @@ describe("a gateway restarted under an event stream", () => {
     const texts = after.events.filter(({ event }) => event === "final").map(({ data }) => JSON.parse(data).text);
     expect(texts).toEqual(["echo: two", "echo: three"]);
     after.close();
+  });
+});
+
+describe("a gateway asked to end while clients wait", () => {
+  it("tells each of them in its own form, and the same request gets its answer afterwards", async () => {
+    const [gateway] = system().gateways;
+    const gate = system().model.hold("wait for it");
+    const chat = talk("drained");
+    const waiting = chat.post("wait for it", { id: "a" });
+    await gate.arrived;
+    const words = new Promise<ScriptedStream>((resolve) => {
+      system().model.enqueue((_request, respond) => {
+        const stream = respond.stream();
+        stream.text("the first words");
+        resolve(stream);
+      });
+    });
+    const ask = () =>
+      fetch(`${system().url}/v1/chat/completions`, {
+        method: "POST",
+        headers: {
+          authorization: `Bearer ${system().token}`,
+          "content-type": "application/json",
+          "x-troupe-session": "drained-stream",
+          "idempotency-key": "b",
+        },
+        body: JSON.stringify({ model: "troupe", stream: true, messages: [{ role: "user", content: "stream it" }] }),
+      });
+    const streamed = await ask();
+    const stream = await words;
+    const text = streamed.text();
+    const askedAt = performance.now();
+    expect(await gateway?.kill("SIGTERM")).toEqual({ code: 0, signal: null });
+    expect(performance.now() - askedAt).toBeLessThan(10_000);
+    expect(await waiting).toMatchObject({ status: 202, body: { status: "waiting", waitingFor: [{ kind: "model" }] } });
+    expect(await text).toMatch(/the first words[^]*"code":"stopping"/);
+    await gateway?.start({ TROUPE_HTTP_PORT: new URL(system().url).port });
+    gate.release();
+    stream.text(" and the last");
+    stream.finish();
+    stream.done();
+    expect((await chat.say("wait for it", { id: "a" })).final.text).toBe("echo: wait for it");
+    const again = await (await ask()).text();
+    expect(again.match(/"content":"[^"]*"/g)?.join("")).toContain("the first words and the last");
+    expect(await record.finals("http:drained-stream")).toHaveLength(1);
   });
 });
 

@@ -67,7 +67,7 @@ describe.each(["SIGKILL", "SIGTERM"] as const)("the NATS server ended by %s and 
     const first = await chat.say("once", { id: "a" });
     // The server's own memory of message ids goes with what has been taken out of the queue.
     await system().restartNats(signal);
-    await vi.waitFor(async () => expect((await system().api("/readyz")).status).toBe(200), { timeout: 10_000 });
+    await vi.waitFor(async () => expect((await system().api("/readyz")).status).toBe(200));
     expect(await chat.say("once", { id: "a" })).toEqual({ ...first, duplicate: true });
     expect((await chat.post("twice", { id: "a" })).status).toBe(409);
     expect((await chat.history()).total).toBe(2);

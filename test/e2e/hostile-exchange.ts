@@ -15,7 +15,7 @@ export interface RawAnswer {
 
 type Address = Pick<TroupeSystem, "url" | "token">;
 
-const LIMIT_MS = 15_000;
+const LIMIT_MS = 30_000;
 
 export function openSocket({ url }: Pick<Address, "url">): Socket {
   const socket = connect(Number(new URL(url).port), "127.0.0.1");

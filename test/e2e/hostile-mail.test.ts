@@ -53,7 +53,7 @@ function deadLetter(session: string): Promise<DeadLetter> {
       if (read.kind !== "ok") throw new Error(`a dead letter that cannot be read: ${text.slice(0, 200)}`);
       return read.message;
     },
-    { timeout: 10_000, interval: 20 },
+    { interval: 20 },
   );
 }
 

@@ -39,7 +39,7 @@ export class BareNats {
   ask(subject: string, body: string | Buffer): Promise<string> {
     const inbox = `bare.${++this.#serial}`;
     return new Promise((resolve, reject) => {
-      const limit = setTimeout(() => reject(new Error(`no answer on ${subject}`)), 5_000);
+      const limit = setTimeout(() => reject(new Error(`no answer on ${subject}`)), 30_000);
       this.#waiting.set(inbox, (text) => {
         clearTimeout(limit);
         resolve(text);

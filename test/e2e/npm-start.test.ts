@@ -1,5 +1,4 @@
-import { type AddressInfo, createServer } from "node:net";
-import { ensureBuilt, startScriptedModel } from "@troupe/testkit";
+import { ensureBuilt, freePort, startScriptedModel } from "@troupe/testkit";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { Installation } from "../system/installation.js";
 import { printLogsOfFailed } from "../system/use-troupe.js";
@@ -18,14 +17,6 @@ beforeEach(() => {
 });
 printLogsOfFailed(() => here.logs());
 afterEach(() => here.sweep());
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}
 
 describe("npm start without a key", () => {
   it("answers, says that the model is offline, and uses a tool", async () => {
@@ -136,6 +127,31 @@ describe("the end of npm start", () => {
     await here.gone(STOP_MS);
     console.log(`${signal} to the ${to}: all gone after ${Math.round(performance.now() - askedAt)} ms`);
     await here.ended;
+  });
+
+  it("leaves a turn that is under way to the next start, which finishes it", async () => {
+    const model = await startScriptedModel();
+    const env = { OPENAI_BASE_URL: model.url, TROUPE_MODEL: "scripted" };
+    const [gate, next] = [model.hold("take your time"), model.hold("take your time")];
+    here.start(env);
+    const chat = await here.conversation("unfinished");
+    await chat.send("take your time", { id: "a" });
+    await gate.arrived;
+    await chat.send("and then?", { id: "b" });
+    const askedAt = performance.now();
+    here.signal("SIGTERM");
+    expect(await here.ended).toEqual({ code: 0, signal: null });
+    console.log(`with a turn under way: all ended after ${Math.round(performance.now() - askedAt)} ms`);
+    expect(performance.now() - askedAt).toBeLessThan(STOP_MS);
+    gate.release();
+    here.start(env);
+    await next.arrived;
+    next.release();
+    const again = await here.conversation("unfinished");
+    expect((await again.say("take your time", { id: "a" })).final).toMatchObject({ kind: "answer" });
+    expect((await again.say("and then?", { id: "b" })).final.text).toBe("echo: and then?");
+    expect((await again.history()).total).toBe(4);
+    await model.close();
   });
 
   it("keeps the conversation for the next start", async () => {

@@ -46,7 +46,7 @@ describe("a turn that would not end", () => {
     const startedAt = performance.now();
     const { final } = await chat.say("take your time");
     expect(performance.now() - startedAt).toBeGreaterThan(DEADLINE_MS * 0.9);
-    expect(performance.now() - startedAt).toBeLessThan(DEADLINE_MS + 3_000);
+    expect(performance.now() - startedAt).toBeLessThan(DEADLINE_MS + 15_000);
     expect(final).toMatchObject({ kind: "error", error: { code: "deadline" }, text: expect.stringMatching(/\w/) });
     expect(await (await gate.arrived).over).toEqual({ clientLeft: true });
     expect((await chat.say("and now?")).final).toMatchObject({ kind: "answer", text: "echo: and now?" });

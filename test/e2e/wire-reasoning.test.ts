@@ -119,7 +119,7 @@ describe("reasoning", () => {
   const variants = cases.flatMap(variantsOf);
 
   it("never reaches the person, the history or the next request, however cut into chunks", {
-    timeout: 120_000,
+    timeout: 300_000,
   }, async () => {
     play(variants);
     await each(variants, PARALLEL, checkStreamed);

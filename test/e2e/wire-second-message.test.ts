@@ -238,6 +238,6 @@ function withTheTurn(chat: Conversation, text: string, id: string): Promise<void
       const { body } = await chat.post(text, { id, wait: 0.05 });
       expect(body).toMatchObject({ status: "waiting", waitingFor: [{ kind: "model" }] });
     },
-    { timeout: 10_000, interval: 10 },
+    { interval: 10 },
   );
 }

@@ -8,7 +8,7 @@ export interface EventReader {
   close(): void;
 }
 
-const LIMIT_MS = 20_000;
+const LIMIT_MS = 30_000;
 
 /** Follows a session's events; listening has begun when this resolves. */
 export async function followEvents(

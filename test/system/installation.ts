@@ -6,7 +6,7 @@ import { askApi, natsServerBinary, type ProcessEnd, ProcessOutput, projectRoot }
 import { vi } from "vitest";
 import { Conversation } from "./conversation.js";
 
-const READY_LIMIT_MS = 30_000;
+const READY_LIMIT_MS = 60_000;
 
 /** One run of `npm start`, as a person or a service manager would do it. */
 export class Installation {

@@ -69,13 +69,13 @@ export class Installation {
   }
 
   /** Waits until nothing is left of all starts. */
-  async gone(timeout = 5_000): Promise<void> {
+  async gone(): Promise<void> {
     await vi.waitFor(
       () => {
         const left = [...this.processes().values()];
         if (left.length > 0) throw new Error(`still running:\n${left.join("\n")}`);
       },
-      { timeout, interval: 20 },
+      { interval: 20 },
     );
   }
 
@@ -113,14 +113,14 @@ export class Start {
   }
 
   /** Waits until its output matches, and returns the match. */
-  says(pattern: RegExp, timeout = 15_000): Promise<RegExpExecArray> {
+  says(pattern: RegExp): Promise<RegExpExecArray> {
     return vi.waitFor(
       () => {
         const match = pattern.exec(this.out);
         if (match === null) throw new Error(`not said: ${pattern}\n${this.out}${this.err}`);
         return match;
       },
-      { timeout, interval: 20 },
+      { interval: 20 },
     );
   }
 

@@ -1,19 +1,27 @@
-import { execFile } from "node:child_process";
+import { execFile, spawn } from "node:child_process";
+import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished, vi } from "vitest";
 
 const setup = fileURLToPath(new URL("../setup.mjs", import.meta.url));
 
 /** Stands in for npm and for the compiler: notes that it was called, and leaves what the real one would. */
 const FAKE_NPM = `
-import { appendFileSync, copyFileSync, existsSync, mkdirSync } from "node:fs";
+import { appendFileSync, copyFileSync, existsSync, mkdirSync, writeFileSync } from "node:fs";
 appendFileSync("calls", "npm " + process.argv.slice(2, 4).join(" ") + "\\n");
 if (existsSync("no-network")) {
   console.error("npm error code ENOTFOUND\\nnpm error network request failed\\nnpm error A complete log of this run");
   process.exit(1);
+}
+if (existsSync("slow")) {
+  // As the real one while it unpacks: it hears no polite request.
+  process.on("SIGTERM", () => undefined);
+  console.log("begun");
+  writeFileSync("npm-pid", String(process.pid));
+  await new Promise(() => setInterval(() => undefined, 1e6));
 }
 mkdirSync("node_modules", { recursive: true });
 copyFileSync("package-lock.json", "node_modules/.package-lock.json");
@@ -72,6 +80,14 @@ beforeEach(() => {
 });
 afterEach(() => rmSync(clone, { recursive: true, force: true }));
 
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 function run() {
   const env = { ...process.env, npm_execpath: join(clone, "npm.js") };
   return new Promise<{ code: number; out: string; err: string }>((resolve) => {
@@ -116,6 +132,26 @@ describe("setting up a clone", () => {
     await run();
     expect(calls()).toEqual(["tsc"]);
   });
+
+  it.each(["SIGTERM", "SIGINT", "SIGHUP"] as const)(
+    "ended by %s, leaves no installation running beside the next one",
+    async (signal) => {
+      write("slow", "");
+      const pidFile = join(clone, "npm-pid");
+      const env = { ...process.env, npm_execpath: join(clone, "npm.js") };
+      const child = spawn(process.execPath, [join(clone, "run.mjs")], { env, stdio: "ignore" });
+      const ended = once(child, "exit");
+      const pid = await vi.waitFor(() => {
+        const text = readFileSync(pidFile, "utf8");
+        expect(text).toMatch(/^[1-9]\d*$/);
+        return Number(text);
+      });
+      onTestFinished(() => void (isAlive(pid) && process.kill(pid, "SIGKILL")));
+      child.kill(signal);
+      expect(await ended).toEqual([null, signal]);
+      await vi.waitFor(() => expect(isAlive(pid)).toBe(false), { timeout: 5_000 });
+    },
+  );
 
   it("says in one line why npm failed", async () => {
     write("no-network", "");

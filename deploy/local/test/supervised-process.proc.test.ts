@@ -26,10 +26,10 @@ describe("the first start", () => {
   it("is ready by message, with an address from it or from an earlier one", async () => {
     const one = supervise(`process.send({ ready: true, url: "http://a" }); setInterval(() => {}, 1e6)`);
     expect(await one.process.start()).toEqual({ url: "http://a" });
-    await one.process.stop(1_000);
+    await one.process.stop(30_000);
     const two = supervise(`process.send({ url: "http://b" }); ${READY}`);
     expect(await two.process.start()).toEqual({ url: "http://b" });
-    await two.process.stop(1_000);
+    await two.process.stop(30_000);
   });
 
   it("is ready by a line of output", async () => {
@@ -37,7 +37,7 @@ describe("the first start", () => {
     const { process, lines } = supervise(script, { ready: /Server is ready$/ });
     await process.start();
     expect(lines).toEqual(["[INF] Server is ready"]);
-    await process.stop(1_000);
+    await process.stop(30_000);
   });
 
   it("fails with the last line on stderr, structured or not, named after the process", async () => {
@@ -57,7 +57,7 @@ describe("the first start", () => {
   it("fails when it is not ready in time, and leaves nothing", async () => {
     const { process } = supervise("setInterval(() => {}, 1e6)", { readyWithinMs: 300 });
     await expect(process.start()).rejects.toThrow("worker: not ready within 0.3 s");
-    await process.stop(1_000);
+    await process.stop(30_000);
     expect(process.pid).toBeUndefined();
   });
 
@@ -67,7 +67,7 @@ describe("the first start", () => {
     const { process, notices } = supervise("", { args });
     await process.start();
     expect(notices).toEqual(["worker was killed (SIGSEGV), starting it again in 0.2 s"]);
-    await process.stop(1_000);
+    await process.stop(30_000);
   });
 });
 
@@ -75,21 +75,21 @@ describe("later", () => {
   it("a restarted process that does not become ready is killed and started again", async () => {
     let starts = 0;
     const args = () => ["-e", ++starts === 2 ? "setInterval(() => {}, 1e6)" : READY];
-    const { process: worker, notices } = supervise("", { args, readyWithinMs: 1_000 });
+    const { process: worker, notices } = supervise("", { args, readyWithinMs: 5_000 });
     await worker.start();
     process.kill(worker.pid ?? 0, "SIGKILL");
-    await vi.waitFor(() => expect(notices.at(-1)).toBe("worker is back"), { timeout: 10_000 });
+    await vi.waitFor(() => expect(notices.at(-1)).toBe("worker is back"));
     expect(starts).toBe(3);
-    expect(notices).toContain("worker is not ready within 1 s");
-    await worker.stop(1_000);
+    expect(notices).toContain("worker is not ready within 5 s");
+    await worker.stop(30_000);
   });
 
   it("stopping ends the waiting for the next start, too", async () => {
     const { process, notices } = supervise(`process.send({ ready: true }); setTimeout(() => process.exit(3), 50)`);
     await process.start();
-    await vi.waitFor(() => expect(notices).toHaveLength(1), { timeout: 5_000 });
+    await vi.waitFor(() => expect(notices).toHaveLength(1));
     expect(notices[0]).toBe("worker ended with exit code 3, starting it again in 0.2 s");
-    await process.stop(1_000);
+    await process.stop(30_000);
     expect(process.pid).toBeUndefined();
   });
 });

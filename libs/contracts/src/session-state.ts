@@ -167,5 +167,8 @@ export const EntryHead = z.object({
 export const SessionEntry = EntryHead.extend({ fields: SessionFields });
 export type SessionEntry = z.infer<typeof SessionEntry>;
 
-/** Version of the session entry's form; a reader leaves a higher one alone. */
+/**
+ * Version of the session entry's form; a reader leaves a higher one alone. Any field that is added raises it, with a
+ * default for entries of before: a service that does not know the field would leave it out of what it writes.
+ */
 export const SESSION_SCHEMA = 1;

@@ -64,7 +64,7 @@ export class Activation<F, M, R, O> {
     for (const bell of this.#mailbox.bells) bell.working();
   }
 
-  /** Ends soon: hands outstanding runs to whoever comes next (drain). */
+  /** Ends soon: hands what it waits for to whoever comes next (drain). */
   handOver(): void {
     this.#isHandingOver = true;
     this.#wake.raise();
@@ -120,7 +120,7 @@ export class Activation<F, M, R, O> {
       const hasRuns = runsOf(this.#tenure.entry).length > 0;
       const waits = hasRuns || works.length > 0 || this.#mailbox.hasNew || !this.#publisher.isDone;
       if (due.length > 0 || needsRenewal || this.#tenure.renewInMs <= 0) await this.#commit(due);
-      else if (hasRuns && this.#isHandingOver) await this.#giveAway();
+      else if (waits && this.#isHandingOver) await this.#giveAway();
       else if (waits) await this.#pause();
       // Its own lease ends here, and so does one that a dead owner left on an entry with nothing to do.
       else if (this.#tenure.entry.lease !== null) await this.#write(this.#fold().entry, false);
@@ -261,10 +261,10 @@ export class Activation<F, M, R, O> {
     this.#runs.keepOnly(runsOf(this.#tenure.entry));
   }
 
-  /** Drain: the lease ends at a commit that leaves the runs listed, so that the next owner resumes them (K6). */
+  /** Drain: the lease ends at a commit that leaves what is listed so, for the next owner to go on with (K6). */
   async #giveAway(): Promise<void> {
     this.#runs.keepOnly([]);
-    await this.#write(this.#fold().entry, false);
+    if (this.#tenure.isHeld) await this.#write(this.#fold().entry, false);
     throw new Fenced(0);
   }
 

@@ -4,6 +4,14 @@ import type { HostBase } from "./options.js";
 import type { Bell } from "./ports.js";
 import type { Holder } from "./tenure.js";
 
+/** How long a process that is to end may go on, in milliseconds. */
+export interface DrainLimits {
+  /** For work that ends by itself. */
+  readonly graceMs: number;
+  /** From then on, for handing over what has not. */
+  readonly handOverMs: number;
+}
+
 /**
  * All activations of one process.
  *
@@ -43,17 +51,27 @@ export class Host<F, M, R, O> {
   }
 
   /**
-   * Ends: work that is done within `graceMs` ends by itself, the rest is handed over at a commit.
+   * Ends: work that is done within `graceMs` ends by itself, the rest is handed over at a commit. What cannot be
+   * committed within `handOverMs` more is left to its lease, as if the process had died.
    * No bell may ring any more when this is called.
+   *
+   * @returns how many keys were left
    */
-  async drain(graceMs: number): Promise<void> {
-    const cancel = this.#base.ports.clock.after(graceMs, () => {
+  async drain({ graceMs, handOverMs }: DrainLimits): Promise<number> {
+    const { clock } = this.#base.ports;
+    let isGivenUp = false;
+    let cancel = clock.after(graceMs, () => {
       this.#handOver = true;
       for (const activation of this.#live.values()) activation.handOver();
+      cancel = clock.after(handOverMs, () => {
+        isGivenUp = true;
+        this.#tellEmpty();
+      });
     });
-    while (this.#live.size > 0) await new Promise<void>((resolve) => this.#onEmpty.push(resolve));
+    while (this.#live.size > 0 && !isGivenUp) await new Promise<void>((resolve) => this.#onEmpty.push(resolve));
     cancel();
     this.#cancelWorking();
+    return this.#live.size;
   }
 
   #activate(bell: Bell): void {
@@ -80,7 +98,11 @@ export class Host<F, M, R, O> {
   #ended(key: string, activation: Activation<F, M, R, O>, kept: Known<F, R> | undefined): void {
     if (this.#live.get(key) === activation) this.#live.delete(key);
     if (kept && !this.#live.has(key)) this.#keep(key, kept);
-    if (this.#live.size === 0) for (const resolve of this.#onEmpty.splice(0)) resolve();
+    if (this.#live.size === 0) this.#tellEmpty();
+  }
+
+  #tellEmpty(): void {
+    for (const resolve of this.#onEmpty.splice(0)) resolve();
   }
 
   async #offer(holder: Holder, bell: Bell): Promise<void> {

@@ -68,8 +68,17 @@ export class ActorRun<F, M, R, O> {
     await this.ports.until(async () => this.ports.now() >= endsAt);
   }
 
-  /** Rings for this mail and waits until the host has nothing left to do; how the bell was answered. */
-  async ring(seq: number): Promise<string[]> {
+  /** Virtual time goes on, and the host's timers with it, until this holds. */
+  until(condition: () => boolean): Promise<void> {
+    return this.ports.until(async () => {
+      this.#fireTimers();
+      await new Promise((resolve) => setImmediate(resolve));
+      return condition();
+    });
+  }
+
+  /** Rings for this mail and waits, by default until the host has nothing left to do; how the bell was answered. */
+  async ring(seq: number, end = () => this.host.size === 0): Promise<string[]> {
     const answers: string[] = [];
     const bell = await this.ports.ring(seq);
     const heard: Bell = {
@@ -81,11 +90,7 @@ export class ActorRun<F, M, R, O> {
       nak: (delayMs) => answers.push(`nak ${delayMs}`),
     };
     this.host.ring(heard);
-    await this.ports.until(async () => {
-      this.#fireTimers();
-      await new Promise((resolve) => setImmediate(resolve));
-      return this.host.size === 0;
-    });
+    await this.until(end);
     return answers;
   }
 }

@@ -1,6 +1,9 @@
 /** Thrown by {@link PartStack.open} once draining has begun; the lifecycle knows why. */
 export class Draining extends Error {}
 
+/** What waits for a server that is away may wait for longer than a process that was asked to end. */
+const HALF_OPEN_MS = 2_000;
+
 interface Part {
   readonly name: string;
   readonly close: () => Promise<void>;
@@ -17,6 +20,10 @@ export class PartStack {
   /** What is being opened or closed at this moment, for the line that says what hung. */
   get busy(): string {
     return [...this.#busy].join(", ") || "nothing";
+  }
+
+  get isBusy(): boolean {
+    return this.#busy.size > 0;
   }
 
   /** The name of the part that failed to open last. */
@@ -50,8 +57,7 @@ export class PartStack {
 
   async #closeAll(): Promise<readonly PartFailure[]> {
     const failures: PartFailure[] = [];
-    // What is half open can only be closed when it is open.
-    await Promise.allSettled(this.#opening);
+    await this.#opened();
     for (let part = this.#parts.pop(); part !== undefined; part = this.#parts.pop()) {
       try {
         await this.#during(`stop of ${part.name}`, part.close);
@@ -60,6 +66,16 @@ export class PartStack {
       }
     }
     return failures;
+  }
+
+  /** What is half open can only be closed when it is open; it goes with the process when that takes long. */
+  async #opened(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, HALF_OPEN_MS);
+    });
+    await Promise.race([Promise.allSettled(this.#opening), patience]);
+    clearTimeout(timer);
   }
 
   async #during<T>(step: string, work: () => Promise<T>): Promise<T> {

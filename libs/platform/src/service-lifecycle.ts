@@ -104,6 +104,7 @@ export class ServiceLifecycle {
       this.#say(`stop of ${part} failed: ${firstLine(error)}`);
     }
     if (failures.length > 0) this.#exitCode = 1;
+    if (this.#parts.isBusy) this.#options.log.warn(`left half open: ${this.#parts.busy}`);
     this.#options.log.info("stopped");
     this.#exit(this.#exitCode);
   }

@@ -65,6 +65,17 @@ describe("start and drain", () => {
     expect(service.stderr).toContain("during: start of stuck\n");
   });
 
+  it("asked to end while a part hangs in its opening, closes the others and ends well", async () => {
+    const service = start("service", parts({ name: "a" }, { name: "stuck", open: "hang" }));
+    await service.logged("opening stuck");
+    service.child.kill("SIGTERM");
+    expect((await service.exited).code).toBe(0);
+    expect(service.messages).toContain("closed a");
+    expect(service.entries.find(({ level }) => level === "warn")).toMatchObject({
+      msg: "left half open: start of stuck",
+    });
+  });
+
   it("ends at once on a second signal", async () => {
     const service = start("service", parts({ name: "stuck", close: "hang" }));
     await service.logged("ready");

@@ -1,3 +1,4 @@
+export { freePort } from "./free-port.js";
 export { type NatsOptions, type NatsServer, startNats } from "./nats-server.js";
 export { natsServerBinary } from "./nats-server-binary.js";
 export { type ScriptedModel, startScriptedModel } from "./scripted-model.js";

@@ -5,6 +5,7 @@ import { writeFile } from "node:fs/promises";
 import { connect, Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "./free-port.js";
 import { natsServerBinary } from "./nats-server-binary.js";
 
 export interface NatsOptions {
@@ -33,7 +34,7 @@ export interface NatsServer {
 }
 
 const CONFIG_FILE = "nats-server.conf";
-const READY_LIMIT_MS = 10_000;
+const READY_LIMIT_MS = 60_000;
 /** Signals that a server survives. */
 const NOT_ENDING = new Set<NodeJS.Signals>(["SIGSTOP", "SIGCONT", "SIGHUP", "SIGUSR1"]);
 
@@ -53,19 +54,13 @@ export async function startNats(options: NatsOptions = {}): Promise<NatsServer> 
   const folder = mkdtempSync(join(tmpdir(), "troupe-nats-"));
   const login = { user: "test", pass: randomBytes(12).toString("hex") };
   const storeDir = options.storeDir ?? folder;
-  const writeConfig = (port: number): Promise<void> =>
-    writeFile(join(folder, CONFIG_FILE), configOf({ ...login, port, storeDir, more: options.config ?? "" }), {
-      mode: 0o600,
-    });
-
-  await writeConfig(options.port ?? -1);
+  const port = options.port ?? (await freePort());
+  const config = configOf({ ...login, port, storeDir, more: options.config ?? "" });
+  await writeFile(join(folder, CONFIG_FILE), config, { mode: 0o600 });
   let server = await launch(binary, folder).catch((error: unknown) => {
     rmSync(folder, { recursive: true, force: true });
     throw error;
   });
-  const { port } = server;
-  // From here on the port stays, also over a restart.
-  await writeConfig(port);
 
   return {
     ...login,
@@ -109,7 +104,6 @@ ${more}
 interface Launched {
   readonly child: ChildProcess;
   readonly pid: number;
-  readonly port: number;
 }
 
 async function launch(binary: string, folder: string): Promise<Launched> {
@@ -119,7 +113,7 @@ async function launch(binary: string, folder: string): Promise<Launched> {
   try {
     const port = await portOnceReady(child);
     await accepts(port);
-    return { child, pid: child.pid ?? 0, port };
+    return { child, pid: child.pid ?? 0 };
   } catch (error) {
     child.kill("SIGKILL");
     throw error;

@@ -35,7 +35,7 @@ export class ProcessOutput {
    *
    * @throws Error with the output's end when none came within `limitMs`
    */
-  waitFor(what: string | RegExp, from = 0, limitMs = 15_000): Promise<string> {
+  waitFor(what: string | RegExp, from = 0, limitMs = 30_000): Promise<string> {
     const fits = (line: string): boolean => (typeof what === "string" ? line.includes(what) : what.test(line));
     return new Promise((resolve, reject) => {
       const look = (): void => {

@@ -90,7 +90,7 @@ describe("startNats", () => {
     const closed = talk(port, "", /never/);
     test.kill("SIGKILL");
     await expect(closed).rejects.toThrow(/closed|ECONNRESET/);
-    await vi.waitFor(() => expect(existsSync(folder)).toBe(false), { timeout: 5_000 });
+    await vi.waitFor(() => expect(existsSync(folder)).toBe(false));
   });
 
   it("takes further lines of configuration", async () => {

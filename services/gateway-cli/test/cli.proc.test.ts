@@ -100,7 +100,7 @@ test("--once follows a message that was taken into the running turn to its answe
 
 test("Ctrl-C during --once cancels the turn and exits with 130", async () => {
   const { child, ended } = troupe(["chat", "--session", "a", "--once", "hi"]);
-  await vi.waitFor(() => expect(gateway.turns).toHaveLength(1), 20_000);
+  await vi.waitFor(() => expect(gateway.turns).toHaveLength(1));
   child.kill("SIGINT");
   expect(await ended).toEqual({ code: 130, stdout: "", stderr: "cancelled\n" });
   expect(gateway.cancelled).toEqual(["http:a"]);
@@ -213,7 +213,7 @@ function inTerminal(args: string[]): Terminal {
   child.stdout.on("data", (bytes: Buffer) => (seen += bytes.toString()));
   return {
     type: (keys) => child.stdin.write(keys),
-    shows: (text) => vi.waitFor(() => expect(seen).toContain(text), 20_000),
+    shows: (text) => vi.waitFor(() => expect(seen).toContain(text)),
     seen: () => seen,
     code: once(child, "close").then(([code]) => code as unknown),
   };

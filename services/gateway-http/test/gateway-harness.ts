@@ -1,11 +1,10 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Retention, topology } from "@troupe/contracts";
 import { type Bus, connectBus, provision } from "@troupe/jetstream";
 import { createLogger, createMetrics, Health, loadConfig } from "@troupe/platform";
-import { type NatsServer, startNats } from "@troupe/testkit";
+import { freePort, type NatsServer, startNats } from "@troupe/testkit";
 import { GatewayConfig } from "../src/config.js";
 import { wire } from "../src/wire.js";
 import { type FakeOrchestrator, startFakeOrchestrator } from "./fake-orchestrator.js";
@@ -72,15 +71,6 @@ export async function startWorld(): Promise<World> {
       await nats.stop();
     },
   };
-}
-
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === "string") throw new Error("no port");
-  return address.port;
 }
 
 export function gatewayEnv(nats: NatsServer, dataDir: string, port: number): Record<string, string> {

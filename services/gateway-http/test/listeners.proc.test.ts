@@ -1,11 +1,12 @@
 import { once } from "node:events";
 import type { LiveSubscriber, OutboxFeed } from "@troupe/jetstream";
 import { createLogger, createMetrics, Health, loadConfig } from "@troupe/platform";
+import { freePort } from "@troupe/testkit";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { GatewayConfig } from "../src/config.js";
 import { closeServer, listen } from "../src/http-server.js";
 import { createApp, createGateway } from "../src/wire.js";
-import { freePort, gatewayEnv, startWorld, TOKEN, type World } from "./gateway-harness.js";
+import { gatewayEnv, startWorld, TOKEN, type World } from "./gateway-harness.js";
 
 let world: World;
 beforeAll(async () => {
@@ -59,7 +60,7 @@ it("after 200 requests of every kind, answered or given up, nobody listens any m
     return "done";
   };
   void expect
-    .poll(() => counted.most(), { timeout: 20_000 })
+    .poll(() => counted.most())
     .toBeGreaterThan(60)
     .finally(() => gone.abort());
   await Promise.all(
@@ -87,12 +88,12 @@ it("after 200 requests of every kind, answered or given up, nobody listens any m
       }
     }),
   );
-  await expect.poll(() => counted.count(), { timeout: 5_000 }).toBe(0);
+  await expect.poll(() => counted.count()).toBe(0);
   expect(counted.most()).toBeGreaterThan(60);
   expect(gateway.long.size).toBe(0);
   await closeServer(app, gateway.long);
   await feed.stop();
-}, 60_000);
+});
 
 /** The same feed and subscriber, with a count of the listeners that have not been ended. */
 function counting({ outbox, live }: { outbox: OutboxFeed; live: LiveSubscriber }) {

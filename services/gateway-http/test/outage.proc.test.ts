@@ -29,7 +29,7 @@ it("while NATS is down every route says so within seconds, and afterwards all go
     world.gateway.json("POST", "/v1/sessions/a/cancel"),
     world.gateway.json("DELETE", "/v1/sessions/a"),
   ]);
-  expect(performance.now() - startedAt).toBeLessThan(8_000);
+  expect(performance.now() - startedAt).toBeLessThan(20_000);
   for (const { status, body, headers } of answers) {
     expect(status).toBe(503);
     expect(body.code).toBe("unavailable");
@@ -43,7 +43,7 @@ it("while NATS is down every route says so within seconds, and afterwards all go
   expect(completion.body.error.type).toBe("server_error");
 
   await world.nats.restart();
-  await expect.poll(async () => (await world.gateway.call("GET", "/readyz")).status, { timeout: 10_000 }).toBe(200);
+  await expect.poll(async () => (await world.gateway.call("GET", "/readyz")).status).toBe(200);
   const after = await say("after");
   expect(after.body).toMatchObject({ status: "done", final: { text: "you said: after" } });
   // The stream that was open all the time goes on too.
@@ -56,10 +56,10 @@ it("a server that is reached but does not answer is an outage too", async () => 
   await world.nats.kill("SIGSTOP");
   const read = () => world.gateway.json("GET", "/v1/sessions/a");
   // A signal takes its time; from the first unanswered read on the server surely stands still.
-  await expect.poll(async () => (await read()).status, { timeout: 20_000 }).toBe(503);
+  await expect.poll(async () => (await read()).status).toBe(503);
   const startedAt = performance.now();
   const answers = await Promise.all([say("stalled"), say("stalled", "an-id"), read()]);
-  expect(performance.now() - startedAt).toBeLessThan(8_000);
+  expect(performance.now() - startedAt).toBeLessThan(20_000);
   await world.nats.kill("SIGCONT");
   for (const { status, body, headers } of answers) {
     expect(status).toBe(503);

@@ -5,9 +5,9 @@ import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type NatsServer, startNats } from "@troupe/testkit";
+import { freePort, type NatsServer, startNats } from "@troupe/testkit";
 import { afterAll, afterEach, beforeAll, expect, it } from "vitest";
-import { freePort, gatewayEnv, TOKEN } from "./gateway-harness.js";
+import { gatewayEnv, TOKEN } from "./gateway-harness.js";
 
 const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
 
@@ -50,8 +50,7 @@ function start(port: number, env: Record<string, string> = {}): Started {
   return { child, output, exited };
 }
 
-const ready = (started: Started) =>
-  expect.poll(() => started.output.out, { timeout: 20_000 }).toContain('"msg":"ready"');
+const ready = (started: Started) => expect.poll(() => started.output.out).toContain('"msg":"ready"');
 const authorization = `Bearer ${TOKEN}`;
 
 it("says in one line that its port is taken, and ends with 1", async () => {
@@ -80,7 +79,7 @@ it("ends within five seconds when asked to: streams with a retry hint, waits wit
     headers: { authorization, "content-type": "application/json" },
     body: '{"model":"troupe","messages":[{"role":"user","content":"hi"}]}',
   });
-  await expect.poll(() => waitingRequests(port), { timeout: 10_000 }).toBe(2);
+  await expect.poll(() => waitingRequests(port)).toBe(2);
   const askedAt = performance.now();
   started.child.kill("SIGTERM");
   const text = await stream.text();

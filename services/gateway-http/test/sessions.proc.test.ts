@@ -241,7 +241,7 @@ describe("GET events", () => {
       expect(JSON.parse(data).text).toBe(`you said: to ${n % 10}`);
     });
     for (const reader of readers) reader.close();
-    await expect.poll(openStreams, { timeout: 10_000 }).toBe(0);
+    await expect.poll(openStreams).toBe(0);
   });
 });
 

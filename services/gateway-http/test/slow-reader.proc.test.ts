@@ -93,7 +93,7 @@ it("a reader that does not read is cut, without harm to the others, and resumes 
   const resumed = await readAll(await openUnread("live", last));
   expect([...numbers, ...resumed.numbers]).toEqual(all);
   quick.close();
-}, 60_000);
+});
 
 it("a long replay goes at the reader's pace and is not cut", async () => {
   await publishNotices("replayed");
@@ -101,4 +101,4 @@ it("a long replay goes at the reader's pace and is not cut", async () => {
   // As long as this takes, all of the replay would be pushed if it did not wait for the reader.
   await publishNotices("other");
   expect(await readAll(slow)).toEqual({ numbers: all, cut: false });
-}, 60_000);
+});

@@ -138,7 +138,7 @@ describe("on the wire", () => {
     }
     await closed;
     expect(text).toBe(whole.choices[0]?.message.content);
-    expect(performance.now() - startedAt).toBeLessThan(6_000);
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
     model = await startOfflineModel(0);
   });
 
@@ -150,7 +150,7 @@ describe("on the wire", () => {
     for await (const chunk of stream) if (chunk.choices[0]?.delta.content) break;
     const startedAt = performance.now();
     await model.close();
-    expect(performance.now() - startedAt).toBeLessThan(2_000);
+    expect(performance.now() - startedAt).toBeLessThan(10_000);
     model = await startOfflineModel(0);
   });
 });

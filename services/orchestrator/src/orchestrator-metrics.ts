@@ -46,8 +46,23 @@ function reportTurn({ body }: ListedPublish, metrics: OrchestratorMetrics, log: 
   log.debug({ session: read.data.session, turn, kind, code: error?.code, outboundSent }, "turn ended");
 }
 
+/** How many are remembered before all is news again. */
+const MOST_TOLD = 10_000;
+
+/** What is left to a newer service rings again every few seconds, and is to be told once. */
+function firstTime(): (what: string) => boolean {
+  const told = new Set<string>();
+  return (what) => {
+    if (told.has(what)) return false;
+    if (told.size >= MOST_TOLD) told.clear();
+    told.add(what);
+    return true;
+  };
+}
+
 /** Turns what the kernel reports into counts, and into log lines where an operator should know. */
 export function kernelObserver(metrics: OrchestratorMetrics, log: Logger): (event: KernelEvent) => void {
+  const isNews = firstTime();
   return (event) => {
     metrics.kernelEvents.inc({ kind: event.kind === "point" ? event.point : event.kind });
     switch (event.kind) {
@@ -66,8 +81,9 @@ export function kernelObserver(metrics: OrchestratorMetrics, log: Logger): (even
       case "poison":
         return log.error({ key: event.key, attempt: event.attempt }, `handling failed: ${event.reason}`);
       case "newer":
+        if (!isNews(`${event.key} ${event.what} ${event.version}`)) return;
         return log.warn(
-          { key: event.key },
+          { key: event.key, version: event.version },
           `left to a newer service: ${event.what} of a schema this version does not know`,
         );
       case "trouble":

@@ -33,8 +33,11 @@ type SessionHost = Host<SessionFields, SessionMail, SessionRun, SessionOutcome>;
 
 /** Doorbells in hand at once: sessions this process works on side by side, more or less. */
 const MAX_BELLS = 512;
-/** What drains by itself may take this long; the rest is handed over. */
-const DRAIN_GRACE_MS = 5_000;
+/**
+ * What ends by itself may take four seconds; the rest is handed over at commits, which fail only where the server is
+ * away. With what the other parts take at most, all of it is done within the nine seconds of a process.
+ */
+const DRAIN = { graceMs: 4_000, handOverMs: 1_500 };
 
 export async function wire(context: Context): Promise<void> {
   const { config, log, health, open } = context;
@@ -58,7 +61,10 @@ export async function wire(context: Context): Promise<void> {
   const host = await open(
     "session host",
     () => createHost(context, bus, { processId, owners, model }),
-    (opened) => opened.drain(DRAIN_GRACE_MS),
+    async (opened) => {
+      const left = await opened.drain(DRAIN);
+      if (left > 0) log.warn({ sessions: left }, "could not hand over what is under way: others wait for its lease");
+    },
   );
   desk.take = (owner, bell) => host.take(owner, bell);
   await open(

@@ -82,7 +82,7 @@ async function infer(answer: readonly string[], options: InferOptions = {}): Pro
   const { outcome } = runner.start(run, { key: KEY, runId: "r", epoch: 3, fields });
   const ended = await outcome;
   voice.tool(KEY, 3, { turn: TURN, callId: "c", name: "end", status: "done", summary: "end" });
-  await vi.waitFor(() => expect(live.at(-1)).toBe("end"), { timeout: 5_000, interval: 5 });
+  await vi.waitFor(() => expect(live.at(-1)).toBe("end"), { interval: 5 });
   leave();
   return { outcome: ended, live: live.slice(0, -1) };
 }

@@ -75,11 +75,7 @@ export class BellPull {
   async end(): Promise<void> {
     if (this.#ended) return;
     this.#ended = true;
-    if (!this.#wire.up) {
-      this.#subscription?.unsubscribe();
-      return;
-    }
-    await this.#subscription?.drain().catch(() => undefined);
+    if (this.#subscription !== undefined) await this.#wire.end(this.#subscription);
   }
 
   #ask(): void {

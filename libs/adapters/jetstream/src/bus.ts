@@ -9,12 +9,12 @@ export interface Bus {
   connected(): boolean;
   /** Tells of every loss of the server and every return; not of a `close`. */
   onStatus(fn: (status: "connected" | "disconnected", detail: string) => void): void;
-  /** Drains, then closes; ends within about three seconds whatever the server does. */
+  /** Drains, then closes; ends within about two seconds whatever the server does. */
   close(): Promise<void>;
 }
 
 /** Drain waits for the server; a dead one must not hold the process. */
-const CLOSE_MS = 3_000;
+const CLOSE_MS = 1_500;
 
 const wires = new WeakMap<Bus, Wire>();
 

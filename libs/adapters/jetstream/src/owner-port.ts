@@ -99,7 +99,7 @@ async function serveOffers(
   // Without a connection the subscription goes out with the next one.
   await wire.nc.flush().catch(() => undefined);
   return async () => {
-    if (!subscription.isClosed()) await subscription.drain().catch(() => undefined);
+    if (!subscription.isClosed()) await wire.end(subscription);
   };
 }
 

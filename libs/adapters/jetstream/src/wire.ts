@@ -1,9 +1,20 @@
-import { errors, headers, type Msg, type MsgHdrs, type NatsConnection } from "@nats-io/transport-node";
+import { setTimeout as delay } from "node:timers/promises";
+import {
+  errors,
+  headers,
+  type Msg,
+  type MsgHdrs,
+  type NatsConnection,
+  type Subscription,
+} from "@nats-io/transport-node";
 import { type Question, ReplyBox } from "./reply-box.js";
 import { WireError } from "./wire-error.js";
 
 /** An operation has failed for good after this, whatever the server does. */
 export const REQUEST_TIMEOUT_MS = 5_000;
+
+/** What still comes within this time was under way. */
+const END_MS = 500;
 
 /** One connection with what all ports need of it. Not part of the public surface: see `Bus`. */
 export class Wire {
@@ -65,6 +76,17 @@ export class Wire {
     } catch {
       // Closing, or too large: whoever tells without asking lives with losing it.
     }
+  }
+
+  /** Ends a subscription when all that is under way to it has come; a server that says nothing is not waited for. */
+  async end(subscription: Subscription): Promise<void> {
+    if (!this.up) return subscription.unsubscribe();
+    const patience = new AbortController();
+    await Promise.race([
+      subscription.drain().catch(() => undefined),
+      delay(END_MS, undefined, { signal: patience.signal }).catch(() => undefined),
+    ]);
+    patience.abort();
   }
 
   /** No request waits any longer: the process is ending. */

@@ -89,7 +89,8 @@ test("K7 a bell rings at once, not at the next pull", async () => {
   const startedAt = performance.now();
   await putMail(["now"]);
   await eventually(() => bells.length === 2);
-  expect(performance.now() - startedAt).toBeLessThan(500);
+  // A pull lasts twenty seconds.
+  expect(performance.now() - startedAt).toBeLessThan(5_000);
   await stop();
 });
 
@@ -105,7 +106,6 @@ test("K7 a nak with a delay rings again after it, not before", async () => {
   const [first = 0, second = 0] = at;
   expect(at).toHaveLength(2);
   expect(second - first).toBeGreaterThanOrEqual(650);
-  expect(second - first).toBeLessThan(3_000);
   await stop();
 });
 
@@ -118,7 +118,7 @@ test("K7 `working` keeps a bell from ringing elsewhere; without it the bell ring
   const keeping = setInterval(() => mine.bells.find((bell) => bell.item.seq === kept)?.working(), 500);
   const rungAgain = (seq: number): number =>
     [...mine.bells, ...others.bells].filter((bell) => bell.item.seq === seq && bell.redelivered).length;
-  await eventually(() => rungAgain(left) > 0, "the bell that nobody kept", 9_000);
+  await eventually(() => rungAgain(left) > 0, "the bell that nobody kept");
   clearInterval(keeping);
   expect(rungAgain(kept)).toBe(0);
   await Promise.all([mine.stop(), others.stop()]);
@@ -130,12 +130,11 @@ test("K7 after stop nothing rings here, and another process gets what is left at
   await eventually(() => first.bells.length === 1);
   await first.stop();
   await putMail(numbers(20));
-  const startedAt = performance.now();
   const second = await ring(await fixture.connect("second"), 64, (bell) => bell.ack());
   await eventually(queueIsEmpty);
-  expect(performance.now() - startedAt).toBeLessThan(3_000);
   expect(first.bells).toHaveLength(1);
   expect(second.bells).toHaveLength(20);
+  expect(second.bells.filter((bell) => bell.redelivered)).toEqual([]);
   await second.stop();
 });
 
@@ -152,7 +151,7 @@ test("K7 bells that are on their way to a process that stops go back at once", a
   const second = await ring(await fixture.connect("second"), 256, (bell) => bell.ack());
   await eventually(queueIsEmpty);
   // A bell that was lost on the way would only ring after the consumer's ack wait of five seconds.
-  expect(performance.now() - startedAt).toBeLessThan(3_500);
+  expect(performance.now() - startedAt).toBeLessThan(4_500);
   await second.stop();
 });
 

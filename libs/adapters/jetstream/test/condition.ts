@@ -4,7 +4,7 @@ import { setTimeout as delay } from "node:timers/promises";
 export async function eventually(
   condition: () => boolean | Promise<boolean>,
   what = "the condition",
-  limitMs = 10_000,
+  limitMs = 30_000,
 ): Promise<void> {
   const deadline = performance.now() + limitMs;
   while (!(await condition())) {

@@ -25,10 +25,3 @@ export async function startFakeNats(version: string): Promise<{ url: string; sto
     },
   };
 }
-
-/** A port that was free a moment ago. */
-export async function closedPort(): Promise<number> {
-  const fake = await startFakeNats("0.0.0");
-  await fake.stop();
-  return Number(new URL(fake.url).port);
-}

@@ -51,7 +51,7 @@ describe("no connection", () => {
     const startedAt = performance.now();
     const outcome = await callAt(`https://127.0.0.1:${address.port}/v1`);
     expect(outcome).toMatchObject({ code: "unreachable", retryable: true });
-    expect(performance.now() - startedAt).toBeLessThan(4_000);
+    expect(performance.now() - startedAt).toBeLessThan(20_000);
     silent.close();
   });
 

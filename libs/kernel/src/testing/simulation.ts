@@ -204,7 +204,7 @@ export class Simulation {
     if (process.draining) return;
     this.trace.push(`${process.id} drains`);
     process.draining = true;
-    void process.host.drain(this.random.below(2_000)).then(() => this.#kill(process));
+    void process.host.drain({ graceMs: this.random.below(2_000), handOverMs: 20_000 }).then(() => this.#kill(process));
   }
 
   /** Time goes on to the next thing that waits for it. */

@@ -61,7 +61,7 @@ it("after the cool-down one call is tried; while it is, the others keep away, an
   await ask(process);
   world.near.reply(here);
   const probe = world.near.hold();
-  const first = await vi.waitUntil(() => probing(process, probe.arrived), { timeout: 5_000, interval: 5 });
+  const first = await vi.waitUntil(() => probing(process, probe.arrived), { interval: 5 });
   expect(await breakerState(process)).toBe(1);
   expect((await Promise.all([ask(process), ask(process)])).map(({ end }) => end)).toEqual(["from afar", "from afar"]);
   expect(world.near.requests).toHaveLength(6);
@@ -86,9 +86,9 @@ it("the first word of the call that is tried is enough for the others, who need 
       stream.done();
     };
   });
-  const first = await vi.waitUntil(() => probing(process, probe.arrived), { timeout: 5_000, interval: 5 });
+  const first = await vi.waitUntil(() => probing(process, probe.arrived), { interval: 5 });
   probe.release();
-  await vi.waitFor(async () => expect((await ask(process)).end).toBe("here"), { timeout: 5_000, interval: 5 });
+  await vi.waitFor(async () => expect((await ask(process)).end).toBe("here"), { interval: 5 });
   expect(await breakerState(process)).toBe(0);
   finish();
   expect((await first.asked).end).toBe("long");
@@ -113,7 +113,7 @@ it("cools down longer after a probe that fails", async () => {
       await ask(process);
       expect(at).toHaveLength(8);
     },
-    { timeout: 10_000, interval: 2 },
+    { interval: 2 },
   );
   const [opened = 0, ...probes] = at.slice(4);
   const gaps = probes.map((one, i) => one - (i === 0 ? opened : (probes[i - 1] ?? 0)));

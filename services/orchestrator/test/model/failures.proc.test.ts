@@ -1,6 +1,4 @@
-import { createServer } from "node:net";
-import { once } from "node:events";
-import type { NatsServer, ScriptedReply } from "@troupe/testkit";
+import { freePort, type NatsServer, type ScriptedReply } from "@troupe/testkit";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ask, RouterWorld, startTopology } from "./router-world.js";
 
@@ -72,12 +70,7 @@ describe.each(cases)("$name", ({ reply, calls, alone, withFallback }) => {
 });
 
 it("a server that refuses the connection is unavailable, and another one answers for it", async () => {
-  const closed = createServer().listen(0, "127.0.0.1");
-  await once(closed, "listening");
-  const address = closed.address();
-  closed.close();
-  if (address === null || typeof address === "string") throw new Error("no port");
-  const nearUrl = `http://127.0.0.1:${address.port}/v1`;
+  const nearUrl = `http://127.0.0.1:${await freePort()}/v1`;
   expect((await ask(await world.process({ nearUrl }))).end).toBe(UNAVAILABLE);
   const chain = ["near/m", "near/other", "far/m"];
   const process = await world.process({ nearUrl, answer: chain });

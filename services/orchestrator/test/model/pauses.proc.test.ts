@@ -4,6 +4,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it, vi } from "vite
 import { openModelRouter } from "../../src/model/open-model-router.js";
 import { ask, QUICK, RouterWorld, type RouterProcess, startTopology } from "./router-world.js";
 
+const NEVER = new AbortController().signal;
+
 let nats: NatsServer;
 let world: RouterWorld;
 /** When requests reached `near`, by the clock that counts milliseconds. */
@@ -30,12 +32,12 @@ const noted =
 const later = (seconds: number, code = 429): ScriptedReply =>
   noted((_request, respond) => respond.status(code, {}, { "retry-after": String(seconds) }));
 const knows = (process: RouterProcess): Promise<void> =>
-  vi.waitFor(() => expect(process.nearPause()).toBeDefined(), { timeout: 5_000, interval: 5 });
+  vi.waitFor(() => expect(process.nearPause()).toBeDefined(), { interval: 5 });
 
-/** Begins a pause of `near` through a call of its own that waits for it. */
-async function pausedBy(process: RouterProcess, seconds: number, code = 429) {
+/** Begins a pause of `near` through a call of its own that waits for it, until the signal comes. */
+async function pausedBy(process: RouterProcess, seconds: number, { code = 429, signal = NEVER } = {}) {
   world.near.enqueue(later(seconds, code));
-  const asked = ask(process);
+  const asked = ask(process, { signal });
   await knows(process);
   return { asked, until: (arrivals[0] ?? 0) + seconds * 1_000 };
 }
@@ -44,7 +46,7 @@ it.each([429, 503])(
   "after %i with Retry-After: 2 both processes stay away for that time, and then resume",
   async (code) => {
     const [a, b] = [await world.process(), await world.process()];
-    const { asked, until } = await pausedBy(a, 2, code);
+    const { asked, until } = await pausedBy(a, 2, { code });
     await knows(b);
     const turns = await Promise.all([asked, ask(a), ask(b), ask(b)]);
     expect(turns.map(({ end }) => end)).toEqual(["here", "here", "here", "here"]);
@@ -64,12 +66,11 @@ it("a process that starts during a pause stays away as well", async () => {
 
 it("other models of the provider wait too, another provider does not", async () => {
   const process = await world.process({ answer: ["near/m"] });
-  const { asked, until } = await pausedBy(process, 1);
+  const { asked, until } = await pausedBy(process, 3);
   const other = await world.process({ answer: ["near/other"] });
   const elsewhere = await world.process({ answer: ["far/m"] });
-  const before = performance.now();
   expect((await ask(elsewhere)).end).toBe("from afar");
-  expect(performance.now()).toBeLessThan(Math.max(until, before + 500));
+  expect(performance.now()).toBeLessThan(until);
   expect((await ask(other)).end).toBe("here");
   await asked;
   expect(Math.min(...arrivals.slice(1))).toBeGreaterThanOrEqual(until);
@@ -93,40 +94,43 @@ it("fifty waiting turns of two processes come back one after the other", async (
 
 it("when the first that comes back is refused again, most of the others do not even ask", async () => {
   const [a, b] = [await world.process(), await world.process()];
-  const { asked } = await pausedBy(a, 1);
+  const { asked } = await pausedBy(a, 3);
   await knows(b);
-  world.near.enqueue(later(1));
+  world.near.enqueue(later(3));
   const turns = Promise.all(Array.from({ length: 50 }, (_, n) => ask(n % 2 === 0 ? a : b)));
   expect(new Set((await turns).map(({ end }) => end))).toEqual(new Set(["here"]));
   await asked;
   const [, first = 0, ...rest] = arrivals.toSorted((x, y) => x - y);
   expect(rest).toHaveLength(51);
   // Those that had gone before the refusal was known; a busy machine wakes some more at once.
-  expect(rest.filter((at) => at < first + 1_000).length).toBeLessThanOrEqual(30);
+  expect(rest.filter((at) => at < first + 3_000).length).toBeLessThanOrEqual(30);
 });
 
 it("a pause longer than the deadline leaves is not waited for", async () => {
   const process = await world.process();
-  const { asked } = await pausedBy(process, 3);
+  const leave = new AbortController();
+  const { asked } = await pausedBy(process, 55, { signal: leave.signal });
   const before = performance.now();
-  const { end, outcome } = await ask(process, { timeLeftMs: 2_000 });
+  const { end, outcome } = await ask(process, { timeLeftMs: 40_000 });
   expect(end).toBe("model_unavailable, may be tried again");
   expect(outcome).toMatchObject({ code: "rate_limited", detail: expect.stringContaining("near") });
-  expect(performance.now() - before).toBeLessThan(1_000);
+  expect(performance.now() - before).toBeLessThan(20_000);
   expect(arrivals).toHaveLength(1);
-  expect((await asked).end).toBe("here");
+  leave.abort();
+  expect((await asked).end).toBe("aborted");
 });
 
 it("who is aborted while he waits stops waiting", async () => {
   const process = await world.process();
-  const { asked } = await pausedBy(process, 1);
   const abort = new AbortController();
+  const { asked } = await pausedBy(process, 55, { signal: abort.signal });
   const before = performance.now();
   const waiting = ask(process, { signal: abort.signal });
   abort.abort();
   expect((await waiting).end).toBe("aborted");
-  expect(performance.now() - before).toBeLessThan(900);
-  await asked;
+  expect((await asked).end).toBe("aborted");
+  expect(performance.now() - before).toBeLessThan(20_000);
+  expect(arrivals).toHaveLength(1);
 });
 
 it("a longer pause sends the turns to the fallback, of both processes, and no one to the provider", async () => {
@@ -164,7 +168,7 @@ it("wired as the service wires it: pauses of other processes are logged and meas
   const other = await world.process({ answer: ["near/m", "far/m"] });
   world.near.enqueue(later(30));
   await ask(other);
-  await vi.waitFor(async () => expect(await metrics.text()).toMatch(/pause_seconds\{provider="near".*\} (29|30)/));
+  await vi.waitFor(async () => expect(await metrics.text()).toMatch(/pause_seconds\{provider="near".*\} (2\d|30)/));
   const process: RouterProcess = { router, metrics, wakes: [], nearPause: () => undefined };
   expect((await ask(process, { about: { turn: "t_1" } })).end).toBe("from afar");
   expect(arrivals).toHaveLength(1);
