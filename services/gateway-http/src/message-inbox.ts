@@ -114,6 +114,8 @@ export class MessageInbox {
   async #findEarlier(session: SessionRef, messageId: string, how: "read" | "readFresh"): Promise<Earlier | null> {
     const { ledger, sessions } = this.#ports;
     const [recorded, stored] = await Promise.all([ledger.get(session.key, messageId), sessions[how](session.key)]);
+    // A state that knows the id holds its JSON: nearly always it does not, and need not be parsed.
+    if (recorded === null && stored?.text.includes(JSON.stringify(messageId)) !== true) return null;
     const read = stored === null ? null : readEntry(stored.text);
     const entry = read?.kind === "ok" ? read.entry : null;
     const known = recorded ?? (entry === null ? undefined : knownMessage(entry, messageId));
