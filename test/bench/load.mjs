@@ -29,15 +29,20 @@ export function exchange(agent, url, { headers = {}, body }) {
   });
 }
 
-/** @returns {Promise<{ perSecond: number, p50: number, p99: number, count: number, errors: number }>} */
-export async function load({ clients, seconds, ask }) {
+/**
+ * Asks until the time is up, or until so many turns are done.
+ *
+ * @returns {Promise<{ perSecond: number, p50: number, p95: number, p99: number, count: number, errors: number }>}
+ */
+export async function load({ clients, seconds = Number.POSITIVE_INFINITY, turns = Number.POSITIVE_INFINITY, ask }) {
   const latencies = [];
   let errors = 0;
+  let begun = 0;
   const startedAt = performance.now();
   const endAt = startedAt + seconds * 1_000;
   const client = async (number) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-    for (let turn = 0; performance.now() < endAt; turn++) {
+    for (let turn = 0; performance.now() < endAt && begun++ < turns; turn++) {
       const askedAt = performance.now();
       try {
         await ask({ agent, number, turn });
@@ -53,5 +58,6 @@ export async function load({ clients, seconds, ask }) {
   const took = (performance.now() - startedAt) / 1_000;
   latencies.sort((a, b) => a - b);
   const at = (share) => latencies[Math.min(latencies.length - 1, Math.floor(latencies.length * share))] ?? Number.NaN;
-  return { perSecond: latencies.length / took, p50: at(0.5), p99: at(0.99), count: latencies.length, errors };
+  const quantiles = { p50: at(0.5), p95: at(0.95), p99: at(0.99) };
+  return { perSecond: latencies.length / took, ...quantiles, count: latencies.length, errors };
 }

@@ -1,5 +1,5 @@
 import { dueWork } from "./due-work.js";
-import { type Entry, type Known, NO_CURSORS, onLog, publishesOf, runsOf } from "./entry.js";
+import { type Entry, type Known, nothingHandled, onLog, publishesOf, runsOf } from "./entry.js";
 import { attemptAt, Fold, MAX_ATTEMPTS, pauseOf } from "./fold.js";
 import { Mailbox } from "./mailbox.js";
 import type { Bell, Point } from "./ports.js";
@@ -94,7 +94,7 @@ export class Activation<F, M, R, O> {
     const known = kept && onLog(kept.entry, log);
     const [stored] = await Promise.all([
       kept ? null : ports.state.read(key, "any"),
-      this.#mailbox.look(known?.cursors ?? NO_CURSORS, false),
+      this.#mailbox.look(known ?? nothingHandled(log), false),
     ]);
     const entry = known ?? onLog(this.#tenure.decode(stored, log), log);
     this.#tenure.adopt(entry, kept?.revision ?? stored?.revision ?? 0);
@@ -143,9 +143,9 @@ export class Activation<F, M, R, O> {
   /** No polling after a commit: the log is read again only when a bell lies above the cursor (K7). */
   async #look(): Promise<void> {
     if (!this.#mailbox.hasNew) return;
-    const { cursors, fields, mailStream } = this.#tenure.entry;
-    await this.#mailbox.look(cursors, this.#base.actor.full(fields));
-    await this.#stayOn(mailStream);
+    const { entry } = this.#tenure;
+    await this.#mailbox.look(entry, this.#base.actor.full(entry.fields));
+    await this.#stayOn(entry.mailStream);
   }
 
   /** K1: what was read counts only if the log is the same still; the next activation begins with its own. */

@@ -1,5 +1,6 @@
 import { Activation } from "./activation.js";
 import type { Known } from "./entry.js";
+import { HeardMail } from "./heard-mail.js";
 import type { HostBase } from "./options.js";
 import type { Bell } from "./ports.js";
 import type { Holder } from "./tenure.js";
@@ -25,6 +26,7 @@ export class Host<F, M, R, O> {
   readonly #kept = new Map<string, Known<F, R>>();
   /** When an owner was first and last found silent, by owner, epoch and revision. */
   readonly #silent = new Map<string, { readonly firstAt: number; readonly lastAt: number }>();
+  readonly #heard = new HeardMail();
   #serial = 0;
   #cancelWorking: () => void = () => undefined;
   #onEmpty: (() => void)[] = [];
@@ -42,6 +44,7 @@ export class Host<F, M, R, O> {
 
   /** A doorbell rang. */
   ring(bell: Bell): void {
+    this.#heard.note(bell.key, bell.item);
     if (!this.#live.get(bell.key)?.join(bell)) this.#activate(bell);
   }
 
@@ -83,6 +86,7 @@ export class Host<F, M, R, O> {
         key,
         owner: `${processId}-${++this.#serial}`,
         actor: actorOf(key),
+        heard: this.#heard,
         isDead: (holder) => this.#isDead(holder),
         offer: (holder, other) => void this.#offer(holder, other),
       },

@@ -1,4 +1,4 @@
-import type { Cursors, Entry } from "./entry.js";
+import type { Cursors, Entry, Place } from "./entry.js";
 import type { Bell, LogOrigin, MailItem } from "./ports.js";
 import type { ActivationBase } from "./tenure.js";
 import { type MailWork, mailWork, type Work } from "./work.js";
@@ -53,13 +53,33 @@ export class Mailbox<F, M, R, O> {
     return this.#rung > this.#seenTo;
   }
 
-  /** Reads each log that has a bell of unread mail; what is not there then is not there yet. */
-  async look(cursors: Cursors, full: boolean): Promise<void> {
+  /** Reads each log that has a bell of unread mail, unless all of it is in hand; what is not there then is not there yet. */
+  async look(place: Place, full: boolean): Promise<void> {
+    const { cursors } = place;
     this.#seenTo = this.#rung;
     const fromOf = { in: Math.min(cursors.user, cursors.control) + 1, ops: cursors.ops + 1 };
     const unread = this.#unread(cursors, full);
-    const logs = LOGS.filter((origin) => unread.some(({ work }) => work.item.origin === origin));
+    const logs = LOGS.filter((origin) => {
+      const wanted = unread.filter(({ work }) => work.item.origin === origin);
+      return wanted.length > 0 && !this.#isInHand(place, origin, wanted);
+    });
     await Promise.all(logs.map((origin) => this.#scan(origin, fromOf[origin], full)));
+  }
+
+  /**
+   * K2: takes what a read would find from the bells, where nothing else can be there. That all control mail before the
+   * user cursor is handled holds only while nothing waits to be tried again.
+   */
+  #isInHand({ mailStream, cursors, attempts }: Place, origin: LogOrigin, wanted: readonly Held<M>[]): boolean {
+    if (attempts.length > 0) return false;
+    const after = origin === "ops" ? cursors.ops : cursors.user;
+    const upTo = Math.max(...wanted.map(({ work }) => work.bell));
+    const isInHand = (seq: number): boolean => this.#held.has(seq) || this.#log.has(seq);
+    if (!this.#base.heard.isAll(mailStream, { key: this.#base.key, origin, after, upTo, isInHand })) return false;
+    for (const { work } of this.#held.values()) {
+      if (work.item.origin === origin && work.bell <= upTo) this.#log.set(work.bell, work);
+    }
+    return true;
   }
 
   /** Has the next look read again what the last one did not find; whether there is any. */

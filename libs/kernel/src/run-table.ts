@@ -42,9 +42,10 @@ export class RunTable<F, R, O> {
 
   /** Aborts and forgets what the stored entry lists no more. */
   keepOnly(listed: readonly ListedRun<R>[]): void {
-    for (const [id, { started }] of this.#running) {
+    for (const [id, { started, end }] of this.#running) {
       if (listed.some((run) => run.id === id)) continue;
-      started.abort();
+      // One that has ended has nothing to abort, and an abort costs: it makes an error with a stack.
+      if (end === undefined) started.abort();
       this.#running.delete(id);
     }
   }

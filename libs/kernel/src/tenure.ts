@@ -1,6 +1,7 @@
 import type { Actor } from "./actor.js";
 import { Backoff } from "./backoff.js";
 import { type Entry, newEntry, runsOf } from "./entry.js";
+import type { HeardMail } from "./heard-mail.js";
 import type { HostBase } from "./options.js";
 import type { Bell, StoredEntry } from "./ports.js";
 
@@ -18,6 +19,7 @@ export interface ActivationBase<F, M, R, O> extends HostBase<F, M, R, O> {
   readonly key: string;
   readonly owner: string;
   readonly actor: Actor<F, M, R, O>;
+  readonly heard: HeardMail;
   /** Whether a lease may be treated as gone although its time is not up. */
   readonly isDead: (holder: Holder) => boolean;
   /** Gives a bell to the one that holds the lease. */

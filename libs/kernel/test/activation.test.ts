@@ -15,13 +15,31 @@ const answering = {
   }),
 };
 
-test("a plain turn costs one look at state and mailbox, two commits and its publishes; the next not even the state", async () => {
+test("a plain turn costs one look at state and mailbox, two commits and its publishes; the next not even that", async () => {
   const run = new ActorRun(actor, answering);
   await run.ring(await run.ports.putMail("k", "in", "u1"));
   expect(run.calls).toEqual(["state read", "mail read", "commit", "publish", "commit", "publish"]);
   run.calls.length = 0;
   await run.ring(await run.ports.putMail("k", "in", "u2"));
-  expect(run.calls).toEqual(["mail read", "commit", "publish", "commit", "publish"]);
+  expect(run.calls).toEqual(["commit", "publish", "commit", "publish"]);
+});
+
+test("a run that is still under way when its turn is over is aborted, one that has ended is not", async () => {
+  const started: string[] = [];
+  const aborted: string[] = [];
+  const hangs = new Promise<never>(() => undefined);
+  const run = new ActorRun(actor, {
+    start: ({ mail }, { epoch }) => {
+      started.push(mail);
+      const outcome = mail === "h1" ? hangs : Promise.resolve({ mail, epoch });
+      return { outcome, abort: () => aborted.push(mail) };
+    },
+  });
+  run.host.ring(await run.ports.ring(await run.ports.putMail("k", "in", "h1")));
+  await run.ports.until(async () => started.includes("h1"));
+  await run.ring(await run.ports.putMail("k", "in", "c2"));
+  await run.ring(await run.ports.putMail("k", "in", "u3"));
+  expect({ started, aborted }).toEqual({ started: ["h1", "u3"], aborted: ["h1"] });
 });
 
 test("mail of a newer schema is left to newer services, with all that comes after it, and reported once", async () => {

@@ -36,6 +36,18 @@ const MUTANTS: readonly Mutant[] = [
     edits: [{ file: "mailbox.ts", from: "if (!past || items.length < BATCH", to: "if (past || items.length < BATCH" }],
   },
   {
+    name: "K2: mail whose bell was given back is passed over",
+    edits: [{ file: "heard-mail.ts", from: "(name === own && !isInHand(seq))", to: "(seq < 0 && !isInHand(seq))" }],
+  },
+  {
+    name: "K2: mail that rang elsewhere is passed over",
+    edits: [{ file: "heard-mail.ts", from: "name === undefined || ", to: "" }],
+  },
+  {
+    name: "K1: what was heard of one log is believed of the next",
+    edits: [{ file: "heard-mail.ts", from: "if (log !== this.#log)", to: "if (log === '')" }],
+  },
+  {
     name: "K3: ids are recomputed at publish",
     edits: [
       {
@@ -138,7 +150,7 @@ const MUTANTS: readonly Mutant[] = [
   },
 ];
 
-const MOST_SEEDS = 5_000;
+const MOST_SEEDS = 20_000;
 
 test.each(MUTANTS)("the simulation finds: $name", { timeout: 120_000 }, async (mutant) => {
   const { Host, remove } = await plant(mutant);

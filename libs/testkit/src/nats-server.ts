@@ -13,7 +13,9 @@ export interface NatsOptions {
   readonly storeDir?: string;
   /** By default a free one. */
   readonly port?: number;
-  /** Lines added to the server's configuration, such as `max_payload: 64KB`. */
+  /** Every write is on the disk before it is acknowledged (`sync_interval: always`). */
+  readonly fsync?: boolean;
+  /** Lines added to the server's configuration, such as `max_payload: 64KB`; a block that it has already is replaced. */
   readonly config?: string;
 }
 
@@ -55,8 +57,7 @@ export async function startNats(options: NatsOptions = {}): Promise<NatsServer> 
   const login = { user: "test", pass: randomBytes(12).toString("hex") };
   const storeDir = options.storeDir ?? folder;
   const port = options.port ?? (await freePort());
-  const config = configOf({ ...login, port, storeDir, more: options.config ?? "" });
-  await writeFile(join(folder, CONFIG_FILE), config, { mode: 0o600 });
+  await writeFile(join(folder, CONFIG_FILE), configOf({ ...login, ...options, port, storeDir }), { mode: 0o600 });
   let server = await launch(binary, folder).catch((error: unknown) => {
     rmSync(folder, { recursive: true, force: true });
     throw error;
@@ -84,20 +85,21 @@ export async function startNats(options: NatsOptions = {}): Promise<NatsServer> 
   };
 }
 
-interface ConfigParts {
+interface ConfigParts extends NatsOptions {
   readonly port: number;
   readonly user: string;
   readonly pass: string;
   readonly storeDir: string;
-  readonly more: string;
 }
 
-function configOf({ port, user, pass, storeDir, more }: ConfigParts): string {
+function configOf({ port, user, pass, storeDir, fsync = false, config = "" }: ConfigParts): string {
   return `host: 127.0.0.1
 port: ${port}
 authorization { user: ${user}, password: "${pass}" }
-jetstream { store_dir: ${JSON.stringify(storeDir)} }
-${more}
+jetstream {
+  store_dir: ${JSON.stringify(storeDir)}
+${fsync ? "  sync_interval: always\n" : ""}}
+${config}
 `;
 }
 

@@ -1,7 +1,7 @@
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync } from "node:fs";
-import { connect } from "node:net";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -34,6 +34,15 @@ function talk(port: number, words: string, until: RegExp): Promise<string> {
   });
 }
 
+async function freePort(): Promise<number> {
+  const probe = createServer().listen(0, "127.0.0.1");
+  await once(probe, "listening");
+  const address = probe.address();
+  if (address === null || typeof address === "string") throw new Error("no port");
+  await new Promise((resolve) => probe.close(resolve));
+  return address.port;
+}
+
 const ping = ({ user, pass }: { user: string; pass: string }) =>
   `CONNECT ${JSON.stringify({ user, pass, verbose: false })}\r\nPING\r\n`;
 
@@ -45,6 +54,22 @@ describe("startNats", () => {
     expect(answer).toMatch(/^INFO .*"jetstream":true/);
     const refused = await talk(server.port, ping({ user: "test", pass: "wrong" }), /-ERR/);
     expect(refused).toContain("Authorization Violation");
+  });
+
+  it("has every write on disk first when asked to, in its own store all the same", async () => {
+    const port = await freePort();
+    const monitored = { config: `http: 127.0.0.1:${port}` };
+    const jetstream = async (): Promise<string> => (await fetch(`http://127.0.0.1:${port}/jsz`)).text();
+    const storeDir = mkdtempSync(join(tmpdir(), "nats-store-"));
+    server = await startNats({ ...monitored, storeDir, fsync: true });
+    const fsynced = await jetstream();
+    expect(fsynced).toContain('"sync_always": true');
+    expect(fsynced).toContain(`"store_dir": ${JSON.stringify(join(storeDir, "jetstream"))}`);
+    await server.stop();
+    server = await startNats({ ...monitored, storeDir });
+    expect(await jetstream()).not.toContain('"sync_always": true');
+    await server.stop();
+    rmSync(storeDir, { recursive: true, force: true });
   });
 
   it("comes back on its port after SIGKILL", async () => {

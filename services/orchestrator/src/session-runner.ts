@@ -23,6 +23,9 @@ type InferRun = Extract<SessionRun, { kind: "infer" }>;
 type ToolRun = Extract<SessionRun, { kind: "tool" }>;
 type Context = RunContext<SessionFields>;
 
+/** Why a run is aborted. One for all: by default each abort makes an error of its own, with a stack that nobody reads. */
+const OVER = new Error("the run is no longer wanted");
+
 export class SessionRunner implements RunPort<SessionFields, SessionRun, SessionOutcome> {
   readonly #base: RunnerBase;
   readonly #attempts = new LiveAttempts();
@@ -35,7 +38,7 @@ export class SessionRunner implements RunPort<SessionFields, SessionRun, Session
 
   start(run: SessionRun, context: Context): StartedRun<SessionOutcome> {
     const abort = new AbortController();
-    return { outcome: this.#do(run, context, abort.signal), abort: () => abort.abort() };
+    return { outcome: this.#do(run, context, abort.signal), abort: () => abort.abort(OVER) };
   }
 
   #do(run: SessionRun, context: Context, aborted: AbortSignal): Promise<SessionOutcome> {
@@ -51,9 +54,12 @@ export class SessionRunner implements RunPort<SessionFields, SessionRun, Session
     }
   }
 
-  async #wait(ms: number, aborted: AbortSignal): Promise<SessionOutcome> {
-    await delay(ms, aborted).catch(() => undefined);
-    return aborted.aborted ? never() : { kind: "passed" };
+  /** Every turn has one of these, and nearly all are aborted: without an error for each. */
+  #wait(ms: number, aborted: AbortSignal): Promise<SessionOutcome> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => resolve({ kind: "passed" }), ms);
+      aborted.addEventListener("abort", () => clearTimeout(timer), { once: true });
+    });
   }
 
   async #summarise(to: number, { key, fields }: Context, aborted: AbortSignal): Promise<SessionOutcome> {
