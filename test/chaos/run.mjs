@@ -9,15 +9,18 @@ import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import { projectRoot, startTroupe } from "@troupe/testkit";
 import { Client } from "./client.mjs";
+import { delayFigures, slowest } from "./delays.mjs";
+import { Downtime } from "./downtime.mjs";
 import { EventFollower } from "./event-follower.mjs";
 import { Journal } from "./journal.mjs";
 import { Record } from "./record.mjs";
 import { figuresOf, printFindings, printTable, writeReport } from "./report.mjs";
-import { CHANNEL_MODES, drawBlows, drawSessions } from "./schedule.mjs";
+import { drawBlows } from "./blow-draw.mjs";
+import { CHANNEL_MODES, drawSessions } from "./schedule.mjs";
 import { inTurns, settle } from "./settle.mjs";
 import { Strikes } from "./strikes.mjs";
 import { talk } from "./talk.mjs";
-import { judge, Verdict } from "./verdict.mjs";
+import { judge, judgeErasure, Verdict } from "./verdict.mjs";
 
 const { values } = parseArgs({
   options: {
@@ -47,22 +50,16 @@ const blows = drawBlows(seed, {
 console.log(`chaos: seed ${seed}, ${turns} turns in ${sessions.length} sessions, ${blows.length} blows`);
 
 const journal = new Journal();
+const downtime = new Downtime({ orchestrators: number("orchestrators") });
 const verdict = new Verdict();
 const model = fork(fileURLToPath(new URL("played-model.mjs", import.meta.url)));
 const [{ url: modelUrl }] = await once(model, "message");
 let modelCalls = 0;
-model.on("message", ({ faults, messages }) => {
-  modelCalls += 1;
-  if (faults !== undefined) {
-    modelCalls -= 1;
-    const session = /\[s(\d+)\./.exec(JSON.stringify(messages))?.[1];
-    verdict.add(
-      "invalid histories",
-      sessions[session]?.name ?? null,
-      null,
-      `as the model was shown it: ${faults.join("; ")}`,
-    );
-  }
+model.on("message", ({ asked, session, invalid = [], stale = [] }) => {
+  if (asked) modelCalls += 1;
+  const name = sessions[session?.slice(1)]?.name ?? null;
+  for (const fault of invalid) verdict.add("invalid histories", name, null, `as the model was shown it: ${fault}`);
+  for (const fault of stale) verdict.add("remains after delete", name, null, fault);
 });
 const troupe = await startTroupe({
   orchestrators: number("orchestrators"),
@@ -84,8 +81,8 @@ async function run() {
   for (const gateway of troupe.gateways) ports.set(gateway, String(await gateway.field("HTTP gateway open", "port")));
   const record = await Record.open(troupe, journal);
   const urls = [...ports.values()].map((port) => `http://127.0.0.1:${port}`);
-  const client = new Client({ urls, token: troupe.token, journal, patienceMs: PATIENCE_MS });
-  const strikes = new Strikes({ troupe, journal, blows, ports });
+  const client = new Client({ urls, token: troupe.token, journal, downtime, patienceMs: PATIENCE_MS });
+  const strikes = new Strikes({ troupe, journal, downtime, blows, ports });
   await strikes.meet();
   const startedAt = performance.now();
   const seconds = () => Math.round((performance.now() - startedAt) / 1_000);
@@ -107,19 +104,12 @@ async function run() {
     "seconds until all ran again": calm - loaded,
     "seconds until all was at rest": settled - calm,
     "seconds to judge": seconds() - settled,
-    ...delaysOf(begun.flatMap(({ messages }) => messages)),
+    ...delayFigures(begun.flatMap(({ messages }) => messages)),
     "leases left to run out": [...record.laws.values()].filter(({ entry }) => entry?.lease).length,
     ...strikes.counts,
   };
   await record.close();
-  finish(counts);
-}
-
-/** From the first sending of a message to the client's having its final. */
-function delaysOf(messages) {
-  const all = messages.flatMap(({ tookMs }) => (tookMs === undefined ? [] : [tookMs])).sort((a, b) => a - b);
-  const at = (share) => all[Math.floor((all.length - 1) * share)] ?? 0;
-  return { "ms to the final, p50": at(0.5), "ms to the final, p99": at(0.99), "ms to the final, at most": at(1) };
+  finish(counts, slowest(begun, journal));
 }
 
 /** So many sessions at a time; a session that has said all makes room for the next. */
@@ -134,13 +124,29 @@ async function load({ client, record, strikes }) {
       if (performance.now() > endAt) return;
       begun.push(session);
       const unwatch = await record.watch(session.name, (entry, before) => strikes.onRevision(entry, before));
-      if (session.isWatched) followers.set(session.name, new EventFollower(client, session.name));
-      await talk({ client, session, isTimeUp: () => performance.now() > endAt, over: () => strikes.onTurns(++over) });
+      if (session.isWatched) followers.set(session.name, new EventFollower(client, session.name, session));
+      await talk({
+        client,
+        session,
+        isTimeUp: () => performance.now() > endAt,
+        over: () => strikes.onTurns(++over),
+        erased: () => onErased(record, session),
+        failed: ({ name }, text) => verdict.add("stuck", name, null, text),
+      });
       unwatch();
     }
   };
   await Promise.all(Array.from({ length: number("sessions") }, hand));
   return { begun, followers };
+}
+
+/** Nothing may be left; what the services did late is looked for again at the end. */
+async function onErased(record, session) {
+  const { name } = session;
+  const [entry, outbox, stored] = [await record.look(name), await record.finals(name), await record.stored(name)];
+  session.bornAt = entry?.fields.generation ?? 0;
+  journal.note(name, `erased: generation ${session.bornAt}`);
+  judgeErasure(verdict, { session, entry, outbox, stored });
 }
 
 async function judgeAll({ client, record, followers, begun }) {
@@ -150,13 +156,15 @@ async function judgeAll({ client, record, followers, begun }) {
     const last = outbox.findLast(({ final }) => final)?.seq;
     const follower = followers.get(name);
     await follower?.reach(last);
-    const entry = await record.look(name);
+    const history = await client.history(name);
     judge(verdict, {
       session,
       outbox,
-      entry,
+      entry: await record.look(name),
       laws: record.laws.get(name),
-      history: await client.history(name),
+      history,
+      lostBlobs: await record.lostBlobs(name, history),
+      stored: await record.stored(name),
       follower,
     });
     await follower?.close();
@@ -164,7 +172,7 @@ async function judgeAll({ client, record, followers, begun }) {
   for (const { session, text } of client.surprises) verdict.add("refused", session, null, text);
 }
 
-function finish(counts) {
+function finish(counts, slow) {
   const figures = figuresOf({ verdict, counts });
   printTable(figures, verdict.kinds);
   writeReport(reportPath, {
@@ -175,6 +183,7 @@ function finish(counts) {
     figures,
     finals: verdict.kinds,
     findings: verdict.findings,
+    slow,
   });
   console.log(`\nseed ${seed}; report: ${reportPath}`);
   if (verdict.isGood) return;

@@ -8,6 +8,7 @@ export class Strikes {
   counts = { kills: 0, pauses: 0, restarts: 0, "drains too long": 0 };
   #troupe;
   #journal;
+  #downtime;
   #blows;
   #ports;
   #queues = new Map();
@@ -17,8 +18,9 @@ export class Strikes {
   /** Which orchestrator a process id in a lease means. */
   #owners = new Map();
 
-  constructor({ troupe, journal, blows, ports }) {
+  constructor({ troupe, journal, downtime, blows, ports }) {
     this.#troupe = troupe;
+    this.#downtime = downtime;
     this.#journal = journal;
     this.#blows = [...blows];
     this.#ports = ports;
@@ -83,6 +85,7 @@ export class Strikes {
   async #strike(target, { how, ms, moment, ...blow }) {
     this.#journal.blow(`== ${target}: ${how}, ${ms} ms${moment === "any" ? "" : `, after a ${moment}`}`);
     const victim = blow.target === "nats" ? this.#nats() : this.#service(target, blow);
+    const end = this.#downtime.begin(target, this.#journal.ageMs);
     if (how === "pause") {
       this.counts.pauses += 1;
       await victim.signal("SIGSTOP");
@@ -95,6 +98,7 @@ export class Strikes {
       await victim.start();
       this.counts.restarts += 1;
     }
+    end(this.#journal.ageMs);
     this.#journal.blow(`== ${target}: runs again`);
   }
 
