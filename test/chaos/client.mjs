@@ -76,14 +76,26 @@ export class Client {
     });
   }
 
+  /** All messages; processes may still be struck, so it is asked for again and again. */
   async history(session) {
+    let history;
+    const isThere = await this.#insist(session, "history", async () => {
+      const { status, body, found } = await this.#wholeHistory(session);
+      history = found;
+      return { status, body, isOver: found !== undefined };
+    });
+    if (!isThere) throw new Error("its history cannot be had");
+    return history;
+  }
+
+  async #wholeHistory(session) {
     const messages = [];
-    for (let from = 0; from !== null; ) {
+    for (let from = 0; ; ) {
       const { status, body } = await this.#ask(session, `/messages?from=${from}&limit=1000`);
-      if (status === 404) return { generation: null, total: 0, messages };
-      if (status !== 200) throw new Error(`${session}: the history is refused: ${status} ${JSON.stringify(body)}`);
+      if (status === 404) return { status, found: { generation: null, total: 0, messages } };
+      if (status !== 200) return { status, body };
       messages.push(...body.messages);
-      if (body.next === null || body.messages.length === 0) return { ...body, messages };
+      if (body.next === null || body.messages.length === 0) return { status, found: { ...body, messages } };
       from = body.next;
     }
   }

@@ -4,40 +4,43 @@
 
 export class Downtime {
   #orchestrators;
-  /** `{ target, from, to }`, milliseconds of the run; `to` is Infinity while it lasts. */
-  #spans = [];
+  /** `{ target, process, from, to }`, milliseconds of the run, by target; `to` is Infinity while it lasts. */
+  #spans = new Map();
+  /** When and how a process was struck last, by its id: `{ from, how }`. */
+  #struck = new Map();
 
   constructor({ orchestrators }) {
     this.#orchestrators = Array.from({ length: orchestrators }, (_, which) => `orchestrator-${which}`);
   }
 
-  /** @returns a function to be called when it runs again, with the time */
-  begin(target, from) {
-    const span = { target, from, to: Infinity };
-    this.#spans.push(span);
+  /**
+   * @param blow `{ target, from, how, process }`; `process` as leases name it, of an orchestrator
+   * @returns a function to be called when it runs again, with the time
+   */
+  begin({ target, from, how, process }) {
+    const span = { from, to: Infinity };
+    this.#spans.set(target, [...this.#of(target), span]);
+    if (process !== undefined) this.#struck.set(process, { from, how });
     return (to) => {
       span.to = to;
     };
   }
 
+  lastBlow(process) {
+    return this.#struck.get(process);
+  }
+
   /** Milliseconds of a wait that are excused. `requests`: `{ gateway, from, to }`, what the client asked in that time. */
   excusedMs({ from, to }, requests) {
-    const pieces = [...this.#of("nats-0"), ...this.#allDown()];
-    for (const request of requests)
-      pieces.push(...this.#of(`gateway-${request.gateway}`).flatMap((span) => overlap(span, request)));
-    return lengthOf(pieces.flatMap((piece) => overlap(piece, { from, to })));
+    const within = (target, wait) => this.#of(target).flatMap((span) => overlap(span, wait));
+    const [first, ...others] = this.#orchestrators.map((target) => within(target, { from, to }));
+    const allDown = others.reduce((down, spans) => down.flatMap((a) => spans.flatMap((b) => overlap(a, b))), first);
+    const asked = requests.flatMap((request) => within(`gateway-${request.gateway}`, request));
+    return lengthOf([...within("nats-0", { from, to }), ...allDown, ...asked]);
   }
 
   #of(target) {
-    return this.#spans.filter((span) => span.target === target);
-  }
-
-  #allDown() {
-    const [first, ...others] = this.#orchestrators;
-    return others.reduce(
-      (down, target) => down.flatMap((span) => this.#of(target).flatMap((other) => overlap(span, other))),
-      this.#of(first),
-    );
+    return this.#spans.get(target) ?? [];
   }
 }
 

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 const PAUSE_MS = 200;
 /** A stream that is this silent is taken for dead; the gateway says something more often. */
 const SILENCE_MS = 20_000;
-const REACH_LIMIT_MS = 10_000;
+const REACH_LIMIT_MS = 30_000;
 
 export class EventFollower {
   /** Finals in the order in which they came: `{ seq, turn }`. */

@@ -28,6 +28,11 @@ export class Journal {
     this.#sessions.set(session, lines);
   }
 
+  /** What happened to a session is of no interest any more. */
+  forget(session) {
+    this.#sessions.delete(session);
+  }
+
   /** A session's own events and all blows, in the order of time. */
   around(session, { from = 0, to = Infinity } = {}) {
     return [...(this.#sessions.get(session) ?? []), ...this.#blows]

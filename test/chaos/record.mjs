@@ -88,6 +88,15 @@ export class Record {
     return lost;
   }
 
+  /** Lets go of what is known of a session. */
+  forget(session) {
+    this.laws.delete(session);
+  }
+
+  get serverVersion() {
+    return this.#bus.serverVersion;
+  }
+
   async close() {
     await this.#leftovers.close();
     await this.#bus.close();

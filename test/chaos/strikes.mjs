@@ -17,6 +17,8 @@ export class Strikes {
   #armed = [];
   /** Which orchestrator a process id in a lease means. */
   #owners = new Map();
+  /** The process id of each service that has one in leases, of its latest start. */
+  #processes = new Map();
 
   constructor({ troupe, journal, downtime, blows, ports }) {
     this.#troupe = troupe;
@@ -72,6 +74,7 @@ export class Strikes {
   async #learn(which, service) {
     const id = await service.field("orchestrator ready", "processId");
     this.#owners.set(String(id), which);
+    this.#processes.set(`orchestrator-${which}`, String(id));
   }
 
   /** When all that fell is over and everything runs again; what could not be brought back. */
@@ -85,7 +88,8 @@ export class Strikes {
   async #strike(target, { how, ms, moment, ...blow }) {
     this.#journal.blow(`== ${target}: ${how}, ${ms} ms${moment === "any" ? "" : `, after a ${moment}`}`);
     const victim = blow.target === "nats" ? this.#nats() : this.#service(target, blow);
-    const end = this.#downtime.begin(target, this.#journal.ageMs);
+    const [from, process] = [this.#journal.ageMs, this.#processes.get(target)];
+    const end = this.#downtime.begin({ target, from, how, process });
     if (how === "pause") {
       this.counts.pauses += 1;
       await victim.signal("SIGSTOP");

@@ -33,6 +33,11 @@ export class Verdict {
     this.findings.push({ figure, session, turn, text });
   }
 
+  /** Whether anything was found about a session. */
+  concerns(name) {
+    return this.findings.some(({ session }) => session === name);
+  }
+
   /** Counts how a message ended. */
   ended({ kind, error }) {
     const label = kind === "error" ? `error ${error.code}` : kind;
