@@ -39,10 +39,7 @@ function refuse(response, status, code, headers = {}) {
 /** Whether this call fails; then it has been answered. */
 async function isTroubled({ tag, trouble, times }, response) {
   const count = failed.get(tag) ?? 0;
-  if (count >= Number(times)) {
-    failed.delete(tag);
-    return false;
-  }
+  if (count >= Number(times)) return false;
   failed.set(tag, count + 1);
   const [status, code] = STATUSES[trouble] ?? [];
   if (status !== undefined) {

@@ -139,6 +139,8 @@ export class Strikes {
       } catch (error) {
         this.#journal.blow(`== ${target}: did not start: ${error.message.split("\n").at(-1)}`);
         if (tries === START_TRIES) throw error;
+        // One that took too long has been killed, and may not be gone yet.
+        await service.ended;
       }
     }
   }
