@@ -39,6 +39,7 @@ const delays = new Delays();
 const verdict = new Verdict();
 let modelCalls = 0;
 let over = 0;
+const steps = { cancel: 0, reset: 0, erase: 0, twins: 0, again: 0 };
 let troupe;
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, leave);
 const model = fork(fileURLToPath(new URL("played-model.mjs", import.meta.url)));
@@ -85,6 +86,10 @@ async function run() {
   clearInterval(progress);
   const counts = {
     ...court.judged,
+    cancels: steps.cancel,
+    resets: steps.reset,
+    erasures: steps.erase,
+    "messages sent again": steps.twins + steps.again,
     "model calls": modelCalls,
     "seconds of load": loaded,
     "seconds until all ran again": calm - loaded,
@@ -114,6 +119,9 @@ async function load({ client, record, strikes, takeovers, court }) {
         client,
         session,
         isTimeUp: () => performance.now() > endAt,
+        begun: (kind) => {
+          if (kind in steps) steps[kind] += 1;
+        },
         over: () => strikes.onTurns(++over),
         erased: () => court.onErased(session),
         failed: ({ name }, text) => verdict.add("stuck", name, null, text),

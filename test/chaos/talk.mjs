@@ -2,11 +2,12 @@
 import { setTimeout as delay } from "node:timers/promises";
 
 /**
+ * @param begun told of each step's kind
  * @param over told of each message that needs no more looking after
  * @param erased told when all that the session has said is to be gone
  * @param failed told of what could not be done within the client's patience
  */
-export async function talk({ client, session, over, erased, failed, isTimeUp }) {
+export async function talk({ client, session, begun, over, erased, failed, isTimeUp }) {
   const { name } = session;
   const settled = async (messages, how) => {
     await Promise.all(messages.map(how));
@@ -47,6 +48,7 @@ export async function talk({ client, session, over, erased, failed, isTimeUp }) 
   };
   for (const step of session.steps) {
     if (isTimeUp()) return;
+    begun(step.kind);
     await ways[step.kind](step);
   }
 }
