@@ -40,8 +40,6 @@ const verdict = new Verdict();
 let modelCalls = 0;
 let over = 0;
 const steps = { cancel: 0, reset: 0, erase: 0, twins: 0, again: 0 };
-let troupe;
-for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, leave);
 const model = fork(fileURLToPath(new URL("played-model.mjs", import.meta.url)));
 const [{ url: modelUrl }] = await once(model, "message");
 model.on("message", ({ asked, session, invalid = [], stale = [] }) => {
@@ -50,7 +48,7 @@ model.on("message", ({ asked, session, invalid = [], stale = [] }) => {
   for (const fault of invalid) verdict.add("invalid histories", name, null, `as the model was shown it: ${fault}`);
   for (const fault of stale) verdict.add("remains after delete", name, null, fault);
 });
-troupe = await startTroupe({
+const troupe = await startTroupe({
   orchestrators,
   gateways,
   env: { OPENAI_BASE_URL: modelUrl, OPENAI_API_KEY: "none" },
@@ -58,6 +56,8 @@ troupe = await startTroupe({
     .map(([name, mode]) => `  ${name}: { secondMessage: ${mode} }`)
     .join("\n")}\n`,
 });
+// Before this the services notice by themselves that they are alone.
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, leave);
 try {
   await run();
 } finally {
@@ -173,6 +173,6 @@ function finish(counts, nats) {
 /** Cut off: all services are killed as this process ends, the NATS server by its reaper. */
 function leave() {
   console.log("cut off");
-  if (troupe !== undefined) rmSync(troupe.dataFolder, { recursive: true, force: true });
+  rmSync(troupe.dataFolder, { recursive: true, force: true });
   process.exit(INTERRUPTED);
 }

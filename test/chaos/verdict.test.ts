@@ -16,8 +16,15 @@ function message(session: string, n: number) {
   const tag = `s0.${n}`;
   const id = `id-${tag}`;
   return {
-    ...{ tag, id, answer: 12 + n, text: `[${tag}] what then?`, error: null as string | null },
-    ...{ life: 0, mayBeCancelled: false, sentAt: 10 * n + 1, acceptedAt: 10 * n + 2 },
+    tag,
+    id,
+    answer: 12 + n,
+    text: `[${tag}] what then?`,
+    error: null as string | null,
+    life: 0,
+    mayBeCancelled: false,
+    sentAt: 10 * n + 1,
+    acceptedAt: 10 * n + 2,
     turn: turnIdOf(keyOf(session) as Parameters<typeof turnIdOf>[0], id),
   };
 }
@@ -26,8 +33,13 @@ function record(session = "http:chaos-0") {
   const channel = session.split(":")[0] ?? "";
   const messages = [0, 1, 2].map((n) => message(session, n));
   const finals = messages.map((one, n) => ({
-    ...{ turn: one.turn, kind: "answer", text: answerTo(one), introduction: null, index: 2 * n + 1 },
-    ...{ error: null as { code: string } | null, mergedInto: null as string | null },
+    turn: one.turn,
+    kind: "answer",
+    text: answerTo(one),
+    introduction: null,
+    index: 2 * n + 1,
+    error: null as { code: string } | null,
+    mergedInto: null as string | null,
   }));
   const log = messages.flatMap(({ turn, text }, n) => [
     { index: 2 * n, turn, role: "user", content: text },
@@ -38,7 +50,12 @@ function record(session = "http:chaos-0") {
     outbox: finals.map((final, n) => ({ seq: n + 1, id: `k:${n}:0`, generation: 0, final })),
     entry: {
       fields: {
-        ...{ generation: 0, erased: false, turn: null, queued: [], steered: [], summary: null },
+        generation: 0,
+        erased: false,
+        turn: null,
+        queued: [],
+        steered: [],
+        summary: null,
         recent: messages.map(({ turn }) => ({ turn })),
         log: { segments: [], tail: log.slice(-2) },
       },

@@ -18,7 +18,8 @@ export interface ProcessEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
-const READY_LIMIT_MS = 20_000;
+/** Only one that hangs takes this long; a busy machine is no failure. */
+const READY_LIMIT_MS = 60_000;
 /** Longer than a service may take to drain. */
 const STOP_LIMIT_MS = 15_000;
 /** Signals that a process survives. */
