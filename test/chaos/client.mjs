@@ -10,15 +10,17 @@ export class Client {
   #urls;
   #token;
   #journal;
+  #downtime;
   #patienceMs;
   #turn = 0;
   /** Answers that no client should get. */
   surprises = [];
 
-  constructor({ urls, token, journal, patienceMs }) {
+  constructor({ urls, token, journal, downtime, patienceMs }) {
     this.#urls = urls;
     this.#token = token;
     this.#journal = journal;
+    this.#downtime = downtime;
     this.#patienceMs = patienceMs;
   }
 
@@ -30,7 +32,9 @@ export class Client {
       message.sentAt ??= this.#journal.tick();
       message.askedMs ??= this.#journal.ageMs;
       const wasKnown = message.acceptedAt !== undefined;
-      const { status, body } = await this.#ask(session, path, { text: message.text, id: message.id });
+      const { status, body } = await this.#noted(message, () =>
+        this.#ask(session, path, { method: "POST", json: { text: message.text, id: message.id } }),
+      );
       if (status === 200 || status === 202) this.#take(session, message, body);
       if (status <= 202 && wasKnown && !body.duplicate) message.wasForgotten = true;
       return { status, body, isOver: isEnough() };
@@ -42,6 +46,7 @@ export class Client {
     return this.#insist(session, `chat ${message.tag}`, async () => {
       message.sentAt ??= this.#journal.tick();
       const response = await this.#fetch("/v1/chat/completions", {
+        method: "POST",
         json: { model: "troupe", stream: true, messages: [{ role: "user", content: message.text }] },
         headers: { "x-troupe-session": session, "idempotency-key": message.id },
       });
@@ -58,19 +63,39 @@ export class Client {
   /** `cancel` or `reset`; 404 and 503 are fine answers to it. */
   control(session, kind) {
     return this.#insist(session, kind, async () => {
-      const { status, body } = await this.#ask(session, `/${kind}`, undefined);
+      const { status, body } = await this.#ask(session, `/${kind}`, { method: "POST" });
       return { status, body, isOver: status === 200 || status === 404 };
     });
   }
 
+  /** Until it is gone, or was so already. */
+  erase(session) {
+    return this.#insist(session, "erase", async () => {
+      const { status, body } = await this.#ask(session, "", { method: "DELETE" });
+      return { status, body, isOver: status === 204 || status === 404 };
+    });
+  }
+
+  /** All messages; processes may still be struck, so it is asked for again and again. */
   async history(session) {
+    let history;
+    const isThere = await this.#insist(session, "history", async () => {
+      const { status, body, found } = await this.#wholeHistory(session);
+      history = found;
+      return { status, body, isOver: found !== undefined };
+    });
+    if (!isThere) throw new Error("its history cannot be had");
+    return history;
+  }
+
+  async #wholeHistory(session) {
     const messages = [];
-    for (let from = 0; from !== null; ) {
-      const { status, body } = await this.#ask(session, `/messages?from=${from}&limit=1000`, null);
-      if (status === 404) return { generation: null, total: 0, messages };
-      if (status !== 200) throw new Error(`${session}: the history is refused: ${status} ${JSON.stringify(body)}`);
+    for (let from = 0; ; ) {
+      const { status, body } = await this.#ask(session, `/messages?from=${from}&limit=1000`);
+      if (status === 404) return { status, found: { generation: null, total: 0, messages } };
+      if (status !== 200) return { status, body };
       messages.push(...body.messages);
-      if (body.next === null || body.messages.length === 0) return { ...body, messages };
+      if (body.next === null || body.messages.length === 0) return { status, found: { ...body, messages } };
       from = body.next;
     }
   }
@@ -90,7 +115,25 @@ export class Client {
     this.#journal.note(session, `final of ${message.tag} ${turn}: ${final.kind} ${final.error?.code ?? ""}`);
     message.finals = new Set([...(message.finals ?? []), canonical(final)]);
     message.final ??= final;
-    message.tookMs ??= this.#journal.ageMs - message.askedMs;
+    message.delay ??= this.#delayOf(message);
+  }
+
+  /** From the first sending to the final, and what of it was in the way of any system. */
+  #delayOf({ askedMs: from, requests }) {
+    const to = this.#journal.ageMs;
+    const open = requests.map((request) => ({ ...request, to: request.to ?? to }));
+    return { from, to, tookMs: to - from, excusedMs: this.#downtime.excusedMs({ from, to }, open) };
+  }
+
+  /** Keeps in mind which gateway was asked about a message, and when. */
+  async #noted(message, ask) {
+    const request = { gateway: this.#turn % this.#urls.length, from: this.#journal.ageMs };
+    message.requests = [...(message.requests ?? []), request];
+    try {
+      return await ask();
+    } finally {
+      request.to = this.#journal.ageMs;
+    }
   }
 
   async #insist(session, what, attempt) {
@@ -98,14 +141,14 @@ export class Client {
     for (let pauseMs = 50; performance.now() < endAt; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       try {
         const { status, body, isOver } = await attempt();
-        this.#journal.note(session, `${what}: ${status}${status > 202 ? ` ${JSON.stringify(body)}` : ""}`);
+        this.#journal.note(session, `${what}: ${status}${status > 204 ? ` ${JSON.stringify(body)}` : ""}`);
         if (isOver) return true;
-        if (status > 202 && status < 500 && status !== 429) {
+        if (status > 204 && status < 500 && status !== 429) {
           this.surprises.push({ session, text: `${what}: ${status} ${JSON.stringify(body)}` });
           return false;
         }
         // It waits at the gateway already; only refusals call for a pause.
-        if (status <= 202) continue;
+        if (status <= 204) continue;
       } catch (error) {
         this.#journal.note(session, `${what}: ${error.cause?.code ?? error.name}`);
       }
@@ -115,23 +158,22 @@ export class Client {
     return false;
   }
 
-  async #ask(session, path, json) {
-    const method = json === null ? "GET" : "POST";
-    const response = await this.#fetch(`/v1/sessions/${encodeURIComponent(session)}${path}`, { method, json });
-    return { status: response.status, body: await response.json() };
+  async #ask(session, path, options) {
+    const response = await this.#fetch(`/v1/sessions/${encodeURIComponent(session)}${path}`, options);
+    const text = await response.text();
+    return { status: response.status, body: text === "" ? null : JSON.parse(text) };
   }
 
-  #fetch(path, { method = "GET", json, headers = {}, signal = AbortSignal.timeout(REQUEST_LIMIT_MS) }) {
+  #fetch(path, { method = "GET", json, headers = {}, signal = AbortSignal.timeout(REQUEST_LIMIT_MS) } = {}) {
     const url = this.#urls[this.#turn++ % this.#urls.length];
-    const hasBody = json !== undefined && json !== null;
     return fetch(`${url}${path}`, {
-      method: hasBody ? "POST" : method,
+      method,
       headers: {
         authorization: `Bearer ${this.#token}`,
-        ...(hasBody ? { "content-type": "application/json" } : {}),
+        ...(json === undefined ? {} : { "content-type": "application/json" }),
         ...headers,
       },
-      ...(hasBody ? { body: JSON.stringify(json) } : {}),
+      ...(json === undefined ? {} : { body: JSON.stringify(json) }),
       signal,
     });
   }

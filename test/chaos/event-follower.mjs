@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 const PAUSE_MS = 200;
 /** A stream that is this silent is taken for dead; the gateway says something more often. */
 const SILENCE_MS = 20_000;
-const REACH_LIMIT_MS = 10_000;
+const REACH_LIMIT_MS = 30_000;
 
 export class EventFollower {
   /** Finals in the order in which they came: `{ seq, turn }`. */
@@ -13,10 +13,15 @@ export class EventFollower {
   /** Durable events that came again or out of order. */
   faults = [];
   #last = 0;
+  #hangsUpAfter;
+  #taken = 0;
+  #hangUp = () => undefined;
   #over = new AbortController();
   #done;
 
-  constructor(client, session) {
+  /** @param hangsUpAfter durable events after which it cuts the stream itself, again and again */
+  constructor(client, session, { hangsUpAfter }) {
+    this.#hangsUpAfter = hangsUpAfter;
     this.#done = this.#follow(client, session);
   }
 
@@ -33,6 +38,8 @@ export class EventFollower {
   async #follow(client, session) {
     while (!this.#over.signal.aborted) {
       const silence = new AbortController();
+      this.#taken = 0;
+      this.#hangUp = () => silence.abort();
       let timer = setTimeout(() => silence.abort(), SILENCE_MS);
       try {
         const response = await client.events(session, this.#last, AbortSignal.any([this.#over.signal, silence.signal]));
@@ -57,6 +64,7 @@ export class EventFollower {
     const seq = Number(id);
     if (seq <= this.#last) this.faults.push(`event ${seq} after ${this.#last}`);
     this.#last = Math.max(this.#last, seq);
+    if (++this.#taken >= this.#hangsUpAfter) this.#hangUp();
     if (event === "final") this.finals.push({ seq, turn: JSON.parse(data).turn });
   }
 }

@@ -28,9 +28,15 @@ export class Journal {
     this.#sessions.set(session, lines);
   }
 
+  /** What happened to a session is of no interest any more. */
+  forget(session) {
+    this.#sessions.delete(session);
+  }
+
   /** A session's own events and all blows, in the order of time. */
-  around(session) {
+  around(session, { from = 0, to = Infinity } = {}) {
     return [...(this.#sessions.get(session) ?? []), ...this.#blows]
+      .filter(({ at }) => at >= from && at <= to)
       .sort((a, b) => a.at - b.at)
       .map(({ at, text }) => `${(at / 1_000).toFixed(3).padStart(9)} ${text}`);
   }

@@ -1,7 +1,8 @@
 // What the streams and buckets really hold, read past the services: the entries' revisions, and the finals in OUTBOX.
-import { parseSessionId, turnIdOf } from "@troupe/contracts";
-import { connectBus, outboxFeed, sessionReader } from "@troupe/jetstream";
+import { digestOf, parseSessionId, turnIdOf } from "@troupe/contracts";
+import { blobStore, connectBus, outboxFeed, sessionReader } from "@troupe/jetstream";
 import { setTimeout as delay } from "node:timers/promises";
+import { Leftovers } from "./leftovers.mjs";
 import { StateLaws } from "./state-laws.mjs";
 
 const TRY_AGAIN_MS = 200;
@@ -12,14 +13,20 @@ export class Record {
   #journal;
   #sessions;
   #outbox;
+  #leftovers;
+  #blobs;
   /** By session name. */
   laws = new Map();
 
-  static async open({ nats: { url, user, pass } }, journal) {
-    return new Record(await connectBus({ target: { url, user, pass }, name: "chaos" }), journal);
+  static async open({ nats }, journal) {
+    const { url, user, pass } = nats;
+    const leftovers = await Leftovers.open({ nats });
+    return new Record(await connectBus({ target: { url, user, pass }, name: "chaos" }), leftovers, journal);
   }
 
-  constructor(bus, journal) {
+  constructor(bus, leftovers, journal) {
+    this.#leftovers = leftovers;
+    this.#blobs = blobStore(bus);
     this.#bus = bus;
     this.#journal = journal;
     this.#sessions = sessionReader(bus);
@@ -65,8 +72,34 @@ export class Record {
     });
   }
 
-  close() {
-    return this.#bus.close();
+  /** Names of all that is stored for a session beside its state and its messages to people. */
+  stored(session) {
+    return persist(() => this.#leftovers.of(Record.keyOf(session)));
+  }
+
+  /** Of the blobs that a history names, those whose content is not what their name says. */
+  async lostBlobs(session, { generation, messages }) {
+    const lost = [];
+    for (const { blob } of messages) {
+      if (!blob) continue;
+      const text = await persist(() => this.#blobs.get(Record.keyOf(session), `${generation}/${blob}`));
+      if (text === undefined || !digestOf(text).startsWith(blob)) lost.push(blob);
+    }
+    return lost;
+  }
+
+  /** Lets go of what is known of a session. */
+  forget(session) {
+    this.laws.delete(session);
+  }
+
+  get serverVersion() {
+    return this.#bus.serverVersion;
+  }
+
+  async close() {
+    await this.#leftovers.close();
+    await this.#bus.close();
   }
 }
 

@@ -1,77 +1,63 @@
 // `npm run chaos -- --turns N [--seed S] [--minutes M]`: load from many sessions while services and the NATS server are
-// killed or paused at random; at the end everything that was accepted is held against what was answered and kept.
+// killed or paused at random; all that was accepted is held against what was answered and kept.
 import { fork } from "node:child_process";
 import { once } from "node:events";
-import { writeFileSync } from "node:fs";
-import { availableParallelism } from "node:os";
-import { join } from "node:path";
+import { rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { parseArgs } from "node:util";
-import { projectRoot, startTroupe } from "@troupe/testkit";
+import { startTroupe } from "@troupe/testkit";
+import { drawBlows } from "./blow-draw.mjs";
 import { Client } from "./client.mjs";
+import { Court } from "./court.mjs";
+import { Delays } from "./delays.mjs";
+import { Downtime } from "./downtime.mjs";
 import { EventFollower } from "./event-follower.mjs";
 import { Journal } from "./journal.mjs";
+import { readOptions } from "./options.mjs";
 import { Record } from "./record.mjs";
-import { figuresOf, printFindings, printTable, writeReport } from "./report.mjs";
-import { CHANNEL_MODES, drawBlows, drawSessions } from "./schedule.mjs";
-import { inTurns, settle } from "./settle.mjs";
+import { figuresOf, printFindings, printTable, writePage, writeReport } from "./report.mjs";
+import { CHANNEL_MODES, drawSessions } from "./schedule.mjs";
 import { Strikes } from "./strikes.mjs";
+import { Takeovers } from "./takeovers.mjs";
 import { talk } from "./talk.mjs";
-import { judge, Verdict } from "./verdict.mjs";
+import { Verdict } from "./verdict.mjs";
 
-const { values } = parseArgs({
-  options: {
-    turns: { type: "string", default: "300" },
-    seed: { type: "string", default: String(Date.now() % 1_000_000) },
-    minutes: { type: "string", default: "600" },
-    sessions: { type: "string", default: "24" },
-    gap: { type: "string", default: "25" },
-    orchestrators: { type: "string", default: "2" },
-    gateways: { type: "string", default: "2" },
-    report: { type: "string" },
-  },
-});
-const number = (name) => Number(values[name]);
-const [turns, seed] = [number("turns"), number("seed")];
-const reportPath = values.report ?? join(projectRoot, ".cache", "chaos", `report-${seed}.json`);
 const PATIENCE_MS = 90_000;
-const SETTLE_MS = 45_000;
+const PROGRESS_MS = 20_000;
+const INTERRUPTED = 130;
 
+const options = readOptions();
+const { number } = options;
+const [turns, seed] = [number("turns"), number("seed")];
+const [orchestrators, gateways] = [number("orchestrators"), number("gateways")];
 const sessions = drawSessions(seed, turns);
-const blows = drawBlows(seed, {
-  turns,
-  gap: number("gap"),
-  orchestrators: number("orchestrators"),
-  gateways: number("gateways"),
-});
+const blows = drawBlows(seed, { turns, gap: number("gap"), orchestrators, gateways });
 console.log(`chaos: seed ${seed}, ${turns} turns in ${sessions.length} sessions, ${blows.length} blows`);
 
 const journal = new Journal();
+const downtime = new Downtime({ orchestrators });
+const delays = new Delays();
 const verdict = new Verdict();
+let modelCalls = 0;
+let over = 0;
+const steps = { cancel: 0, reset: 0, erase: 0, twins: 0, again: 0 };
 const model = fork(fileURLToPath(new URL("played-model.mjs", import.meta.url)));
 const [{ url: modelUrl }] = await once(model, "message");
-let modelCalls = 0;
-model.on("message", ({ faults, messages }) => {
-  modelCalls += 1;
-  if (faults !== undefined) {
-    modelCalls -= 1;
-    const session = /\[s(\d+)\./.exec(JSON.stringify(messages))?.[1];
-    verdict.add(
-      "invalid histories",
-      sessions[session]?.name ?? null,
-      null,
-      `as the model was shown it: ${faults.join("; ")}`,
-    );
-  }
+model.on("message", ({ asked, session, invalid = [], stale = [] }) => {
+  if (asked) modelCalls += 1;
+  const name = sessions[session?.slice(1)]?.name ?? null;
+  for (const fault of invalid) verdict.add("invalid histories", name, null, `as the model was shown it: ${fault}`);
+  for (const fault of stale) verdict.add("remains after delete", name, null, fault);
 });
 const troupe = await startTroupe({
-  orchestrators: number("orchestrators"),
-  gateways: number("gateways"),
+  orchestrators,
+  gateways,
   env: { OPENAI_BASE_URL: modelUrl, OPENAI_API_KEY: "none" },
   config: `channels:\n${Object.entries(CHANNEL_MODES)
     .map(([name, mode]) => `  ${name}: { secondMessage: ${mode} }`)
     .join("\n")}\n`,
 });
+// Before this the services notice by themselves that they are alone.
+for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, leave);
 try {
   await run();
 } finally {
@@ -84,103 +70,109 @@ async function run() {
   for (const gateway of troupe.gateways) ports.set(gateway, String(await gateway.field("HTTP gateway open", "port")));
   const record = await Record.open(troupe, journal);
   const urls = [...ports.values()].map((port) => `http://127.0.0.1:${port}`);
-  const client = new Client({ urls, token: troupe.token, journal, patienceMs: PATIENCE_MS });
-  const strikes = new Strikes({ troupe, journal, blows, ports });
+  const client = new Client({ urls, token: troupe.token, journal, downtime, patienceMs: PATIENCE_MS });
+  const strikes = new Strikes({ troupe, journal, downtime, blows, ports });
+  const takeovers = new Takeovers({ downtime, delays, journal });
+  const court = new Court({ client, record, journal, verdict, delays });
   await strikes.meet();
+  const progress = setInterval(() => tellProgress(strikes), PROGRESS_MS).unref();
   const startedAt = performance.now();
   const seconds = () => Math.round((performance.now() - startedAt) / 1_000);
-  const { begun, followers } = await load({ client, record, strikes });
+  await load({ client, record, strikes, takeovers, court });
   const loaded = seconds();
   for (const text of await strikes.calm()) verdict.add("stuck", null, null, `could not be brought back: ${text}`);
   const calm = seconds();
-  for (const { session, unrest } of await settle({ record, journal }, begun, SETTLE_MS)) {
-    verdict.add("stuck", session.name, null, unrest.join("; "));
-  }
-  const settled = seconds();
-  await judgeAll({ client, record, followers, begun });
+  await court.close();
+  clearInterval(progress);
   const counts = {
-    turns: begun.flatMap(({ messages }) => messages).filter(({ acceptedAt }) => acceptedAt !== undefined).length,
-    sessions: begun.length,
+    ...court.judged,
+    cancels: steps.cancel,
+    resets: steps.reset,
+    erasures: steps.erase,
+    "messages sent again": steps.twins + steps.again,
     "model calls": modelCalls,
-    revisions: [...record.laws.values()].reduce((sum, { revisions }) => sum + revisions, 0),
     "seconds of load": loaded,
     "seconds until all ran again": calm - loaded,
-    "seconds until all was at rest": settled - calm,
-    "seconds to judge": seconds() - settled,
-    ...delaysOf(begun.flatMap(({ messages }) => messages)),
-    "leases left to run out": [...record.laws.values()].filter(({ entry }) => entry?.lease).length,
+    "seconds until all was judged": seconds() - calm,
     ...strikes.counts,
+    ...delays.figures,
   };
+  const nats = record.serverVersion;
   await record.close();
-  finish(counts);
-}
-
-/** From the first sending of a message to the client's having its final. */
-function delaysOf(messages) {
-  const all = messages.flatMap(({ tookMs }) => (tookMs === undefined ? [] : [tookMs])).sort((a, b) => a - b);
-  const at = (share) => all[Math.floor((all.length - 1) * share)] ?? 0;
-  return { "ms to the final, p50": at(0.5), "ms to the final, p99": at(0.99), "ms to the final, at most": at(1) };
+  finish(counts, nats);
 }
 
 /** So many sessions at a time; a session that has said all makes room for the next. */
-async function load({ client, record, strikes }) {
+async function load({ client, record, strikes, takeovers, court }) {
   const endAt = performance.now() + number("minutes") * 60_000;
-  const begun = [];
-  const followers = new Map();
-  let over = 0;
   const rest = sessions.values();
+  const onRevision = (entry, before) => {
+    strikes.onRevision(entry, before);
+    takeovers.onRevision(entry, before);
+  };
   const hand = async () => {
     for (const session of rest) {
       if (performance.now() > endAt) return;
-      begun.push(session);
-      const unwatch = await record.watch(session.name, (entry, before) => strikes.onRevision(entry, before));
-      if (session.isWatched) followers.set(session.name, new EventFollower(client, session.name));
-      await talk({ client, session, isTimeUp: () => performance.now() > endAt, over: () => strikes.onTurns(++over) });
+      const unwatch = await record.watch(session.name, onRevision);
+      const follower = session.isWatched ? new EventFollower(client, session.name, session) : undefined;
+      await talk({
+        client,
+        session,
+        isTimeUp: () => performance.now() > endAt,
+        begun: (kind) => {
+          if (kind in steps) steps[kind] += 1;
+        },
+        over: () => strikes.onTurns(++over),
+        erased: () => court.onErased(session),
+        failed: ({ name }, text) => verdict.add("stuck", name, null, text),
+      });
       unwatch();
+      court.hear(session, follower);
     }
   };
   await Promise.all(Array.from({ length: number("sessions") }, hand));
-  return { begun, followers };
 }
 
-async function judgeAll({ client, record, followers, begun }) {
-  await inTurns(begun, async (session) => {
-    const { name } = session;
-    const outbox = await record.finals(name);
-    const last = outbox.findLast(({ final }) => final)?.seq;
-    const follower = followers.get(name);
-    await follower?.reach(last);
-    const entry = await record.look(name);
-    judge(verdict, {
-      session,
-      outbox,
-      entry,
-      laws: record.laws.get(name),
-      history: await client.history(name),
-      follower,
-    });
-    await follower?.close();
-  });
-  for (const { session, text } of client.surprises) verdict.add("refused", session, null, text);
+function tellProgress({ counts: { kills, pauses } }) {
+  const megabytes = Math.round(process.memoryUsage().rss / 1024 / 1024);
+  const seconds = Math.round(journal.ageMs / 1_000);
+  const found = verdict.findings.length;
+  console.log(
+    `${seconds} s: ${over} of ${turns} turns, ${kills} kills, ${pauses} pauses, ${found} findings, ${megabytes} MB`,
+  );
 }
 
-function finish(counts) {
+function finish(counts, nats) {
   const figures = figuresOf({ verdict, counts });
   printTable(figures, verdict.kinds);
-  writeReport(reportPath, {
+  const report = {
+    at: `${new Date().toISOString().slice(0, 16).replace("T", " ")} UTC`,
     seed,
-    options: values,
-    node: process.version,
-    processors: availableParallelism(),
+    options: options.values,
+    ...options.machine,
+    nats,
     figures,
     finals: verdict.kinds,
     findings: verdict.findings,
-  });
-  console.log(`\nseed ${seed}; report: ${reportPath}`);
-  if (verdict.isGood) return;
+    slow: delays.slowest,
+  };
+  writeReport(options.report, report);
+  if (options.page !== undefined) writePage(options.page, report);
+  console.log(`\nseed ${seed}; report: ${options.report}`);
+  const isEnough = counts.kills >= number("least-kills");
+  if (!isEnough) console.log(`only ${counts.kills} kills: at least ${number("least-kills")} were asked for`);
+  if (verdict.isGood && isEnough) return;
   process.exitCode = 1;
-  const logPath = reportPath.replace(/(\.json)?$/, ".log");
+  if (verdict.isGood) return;
+  const logPath = options.report.replace(/(\.json)?$/, ".log");
   writeFileSync(logPath, troupe.logs());
   printFindings(verdict, journal, troupe.logs());
   console.log(`\nall that the services wrote: ${logPath}`);
+}
+
+/** Cut off: all services are killed as this process ends, the NATS server by its reaper. */
+function leave() {
+  console.log("cut off");
+  rmSync(troupe.dataFolder, { recursive: true, force: true });
+  process.exit(INTERRUPTED);
 }

@@ -1,97 +1,97 @@
-// What a run does: who says what in which order, and after how many turns which process is struck. Drawn from the seed
-// before anything starts; the wall clock has no part in it.
+// Who says what in which order, drawn from the seed before anything starts; the wall clock has no part in it.
+import { drawMessage } from "./message-draw.mjs";
 import { Random } from "./random.mjs";
 
 /** How the channels treat a second message; only `http` is this gateway's own, the others are written to as an operator. */
 export const CHANNEL_MODES = { http: "queue", cli: "steer", webhook: "interrupt" };
 
-const STEPS = { ask: 34, chat: 8, burst: 18, twins: 10, again: 10, cancel: 9, reset: 4, forget: 7 };
-const MANY_BYTES = 12_000;
+const STEPS = { ask: 34, chat: 8, burst: 18, twins: 10, again: 10, cancel: 9, reset: 4, erase: 5, forget: 7 };
+
+/** What ends what was said before it. */
+const ENDING = ["cancel", "reset", "erase"];
 
 /** `turns` messages in all, dealt out to sessions of different lengths. */
 export function drawSessions(seed, turns) {
   const sessions = [];
   for (let left = turns; left > 0; ) {
-    const session = drawSession(new Random(seed, 1, sessions.length), sessions.length, left);
+    const session = new SessionDraw(new Random(seed, 1, sessions.length), sessions.length).draw(left);
     left -= session.messages.length;
     sessions.push(session);
   }
   return sessions;
 }
 
-function drawSession(random, n, limit) {
-  const channel = random.weighted({ http: 70, cli: 18, webhook: 12 });
-  const messages = [];
-  const steps = [];
-  const size = Math.min(
-    limit,
-    random.weighted({ short: 80, long: 20 }) === "short" ? random.between(4, 12) : random.between(20, 40),
-  );
-  const say = () => {
-    const message = drawMessage(random, `s${n}.${messages.length}`);
-    messages.push(message);
-    return message;
-  };
-  while (messages.length < size) {
-    const kind = random.weighted(channel === "http" ? STEPS : { ...STEPS, chat: 0 });
-    if (kind === "again") {
-      if (messages.length > 0) steps.push({ kind, of: [messages[random.between(0, messages.length - 1)]] });
-      continue;
-    }
-    const count = kind === "burst" ? Math.min(random.between(2, 4), size - messages.length) : 1;
-    steps.push({
+class SessionDraw {
+  #random;
+  #n;
+  #channel;
+  #messages = [];
+  #steps = [];
+  /** Counts resets and erasures: a model is never shown what was said in another era. */
+  #era = 0;
+  /** Counts erasures: of an earlier life nothing may be left. */
+  #life = 0;
+
+  constructor(random, n) {
+    this.#random = random;
+    this.#n = n;
+    this.#channel = random.weighted({ http: 70, cli: 18, webhook: 12 });
+  }
+
+  draw(limit) {
+    const random = this.#random;
+    const isLong = random.chance(0.2);
+    const size = Math.min(limit, isLong ? random.between(20, 40) : random.between(4, 12));
+    while (this.#messages.length < size) this.#step(size);
+    return {
+      n: this.#n,
+      name: `${this.#channel}:chaos-${this.#n}`,
+      channel: this.#channel,
+      messages: this.#messages,
+      steps: this.#steps,
+      /** How many erasures have been carried out. */
+      life: 0,
+      isWatched: random.chance(0.4),
+      /** A reader who cuts the stream after so many events and comes back with `Last-Event-ID`. */
+      hangsUpAfter: random.chance(0.5) ? random.between(1, 4) : Infinity,
+    };
+  }
+
+  #step(size) {
+    const random = this.#random;
+    const kind = random.weighted(this.#channel === "http" ? STEPS : { ...STEPS, chat: 0 });
+    if (kind === "again") return this.#sayAgain();
+    const count = kind === "burst" ? Math.min(random.between(2, 4), size - this.#messages.length) : 1;
+    const mayBeCancelled = ENDING.includes(kind) || CHANNEL_MODES[this.#channel] === "interrupt";
+    this.#steps.push({
       kind,
-      of: Array.from({ length: count }, say),
+      // Over the OpenAI-compatible route a client cannot tell an honest error from one that passes.
+      of: Array.from({ length: count }, () => this.#say({ kind, mayBeCancelled })),
       copies: random.between(2, 3),
       afterMs: random.between(0, 250),
       atOnce: random.chance(0.3),
     });
+    // What nobody waited for may still be under way.
+    if (ENDING.includes(kind)) for (const message of this.#messages) message.mayBeCancelled ||= message.isForgotten;
+    if (kind === "reset" || kind === "erase") this.#era += 1;
+    if (kind === "erase") this.#life += 1;
+    return undefined;
   }
-  return { n, name: `${channel}:chaos-${n}`, channel, messages, steps, isWatched: random.chance(0.4) };
-}
 
-/** What the played model is to do stands in the text itself, so that it needs to remember nothing. */
-function drawMessage(random, tag) {
-  const tools = random.weighted({ none: 60, now: 10, echo: 12, both: 18 });
-  const slowMs = random.chance(0.25) ? random.between(50, 600) : 0;
-  const answer = random.chance(0.12) ? random.between(2_000, MANY_BYTES) : random.between(5, 300);
-  const length = random.chance(0.1) ? random.between(2_000, MANY_BYTES) : random.between(0, 200);
-  const words = "what then? 然后呢 ça va … ".repeat(Math.ceil(length / 24)).slice(0, length);
-  return { tag, id: `id-${tag}`, text: `[${tag}] tools=${tools} slow=${slowMs} answer=${answer} ${words}`.trim() };
-}
-
-const BLOWS = {
-  "orchestrator SIGKILL": 34,
-  "orchestrator SIGTERM": 9,
-  "orchestrator pause": 22,
-  "gateway SIGKILL": 11,
-  "gateway SIGTERM": 4,
-  "gateway pause": 5,
-  "nats SIGKILL": 10,
-  "nats SIGTERM": 3,
-  "nats pause": 2,
-};
-
-/** When a due blow falls on an orchestrator: at once, or right after one has committed a reply or a tool call. */
-const MOMENTS = { any: 50, reply: 30, tool: 20 };
-
-/** Blows by the number of turns over at which they fall; on average one in `gap` turns. */
-export function drawBlows(seed, { turns, gap, orchestrators, gateways }) {
-  const random = new Random(seed, 2);
-  const blows = [];
-  for (let at = random.between(3, gap); at < turns; at += random.between(Math.ceil(gap / 2), Math.ceil(gap * 1.5))) {
-    const [target, how] = random.weighted(BLOWS).split(" ");
-    const count = { orchestrator: orchestrators, gateway: gateways, nats: 1 }[target];
-    const ms = drawLength(random, target, how);
-    const moment = target === "orchestrator" ? random.weighted(MOMENTS) : "any";
-    blows.push({ at, target, which: random.between(0, count - 1), how, ms, moment });
+  #sayAgain() {
+    const known = this.#messages.filter(({ life }) => life === this.#life);
+    if (known.length > 0) this.#steps.push({ kind: "again", of: [known[this.#random.between(0, known.length - 1)]] });
   }
-  return blows;
-}
 
-/** How long it is down. A pause of an orchestrator may outlast its lease: it wakes up as a zombie. */
-function drawLength(random, target, how) {
-  if (how !== "pause") return random.between(0, 1_500);
-  if (target === "orchestrator" && random.chance(0.45)) return random.between(10_500, 14_000);
-  return random.between(1_000, 4_000);
+  #say({ kind, mayBeCancelled }) {
+    const tag = `s${this.#n}.${this.#messages.length}`;
+    const message = drawMessage(this.#random, { tag, era: this.#era, mayFail: kind !== "chat" });
+    // An id from before an erasure names a new message after it.
+    const before = this.#messages.filter(({ life }) => life < this.#life);
+    const taken = this.#messages.filter(({ life }) => life === this.#life).map(({ id }) => id);
+    const old = before[this.#random.between(0, Math.max(0, before.length - 1))];
+    const id = old !== undefined && !taken.includes(old.id) && this.#random.chance(0.4) ? old.id : `id-${tag}`;
+    this.#messages.push({ ...message, id, life: this.#life, mayBeCancelled, isForgotten: kind === "forget" });
+    return this.#messages.at(-1);
+  }
 }

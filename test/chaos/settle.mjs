@@ -22,9 +22,9 @@ export async function settle({ record, journal }, sessions, limitMs) {
   }
 }
 
-async function unrestOf(record, { name, messages }) {
+async function unrestOf(record, { name, life, messages }) {
   const entry = await record.look(name);
-  const accepted = messages.filter(({ acceptedAt }) => acceptedAt !== undefined);
+  const accepted = messages.filter((message) => message.acceptedAt !== undefined && message.life === life);
   if (entry === null) return accepted.length === 0 ? [] : ["there is no entry"];
   const { lease, fields, outstanding } = entry;
   const unrest = [];

@@ -8,8 +8,8 @@ const CURSORS = ["user", "control", "ops", "cut"];
 export class StateLaws {
   /** Breaks of the laws, as text. */
   faults = [];
-  /** Ids of all messages for people that any revision has promised. */
-  promised = new Set();
+  /** Of all messages for people that any revision has promised: the generation, by id. */
+  promised = new Map();
   revisions = 0;
   /** The newest entry seen, parsed. */
   entry = null;
@@ -35,8 +35,8 @@ export class StateLaws {
     );
     if (this.entry !== null) this.#compare(revision, entry, this.entry);
     this.#keepLog(revision, entry);
-    for (const { kind, subject, id } of outstanding) {
-      if (kind === "publish" && subject.startsWith("outbox.")) this.promised.add(id);
+    for (const { kind, subject, id, body } of outstanding) {
+      if (kind === "publish" && subject.startsWith("outbox.")) this.promised.set(id, body.generation);
     }
     this.#revision = revision;
     this.entry = entry;

@@ -8,6 +8,7 @@ export class Strikes {
   counts = { kills: 0, pauses: 0, restarts: 0, "drains too long": 0 };
   #troupe;
   #journal;
+  #downtime;
   #blows;
   #ports;
   #queues = new Map();
@@ -16,9 +17,12 @@ export class Strikes {
   #armed = [];
   /** Which orchestrator a process id in a lease means. */
   #owners = new Map();
+  /** The process id of each service that has one in leases, of its latest start. */
+  #processes = new Map();
 
-  constructor({ troupe, journal, blows, ports }) {
+  constructor({ troupe, journal, downtime, blows, ports }) {
     this.#troupe = troupe;
+    this.#downtime = downtime;
     this.#journal = journal;
     this.#blows = [...blows];
     this.#ports = ports;
@@ -70,6 +74,7 @@ export class Strikes {
   async #learn(which, service) {
     const id = await service.field("orchestrator ready", "processId");
     this.#owners.set(String(id), which);
+    this.#processes.set(`orchestrator-${which}`, String(id));
   }
 
   /** When all that fell is over and everything runs again; what could not be brought back. */
@@ -83,6 +88,8 @@ export class Strikes {
   async #strike(target, { how, ms, moment, ...blow }) {
     this.#journal.blow(`== ${target}: ${how}, ${ms} ms${moment === "any" ? "" : `, after a ${moment}`}`);
     const victim = blow.target === "nats" ? this.#nats() : this.#service(target, blow);
+    const [from, process] = [this.#journal.ageMs, this.#processes.get(target)];
+    const end = this.#downtime.begin({ target, from, how, process });
     if (how === "pause") {
       this.counts.pauses += 1;
       await victim.signal("SIGSTOP");
@@ -95,6 +102,7 @@ export class Strikes {
       await victim.start();
       this.counts.restarts += 1;
     }
+    end(this.#journal.ageMs);
     this.#journal.blow(`== ${target}: runs again`);
   }
 
@@ -131,6 +139,8 @@ export class Strikes {
       } catch (error) {
         this.#journal.blow(`== ${target}: did not start: ${error.message.split("\n").at(-1)}`);
         if (tries === START_TRIES) throw error;
+        // One that took too long has been killed, and may not be gone yet.
+        await service.ended;
       }
     }
   }

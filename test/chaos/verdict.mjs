@@ -1,5 +1,9 @@
 // Holds what was said against what was answered and kept, and names all that should not be.
 import { canonical } from "./canonical.mjs";
+import { answerTo } from "./message-draw.mjs";
+import { CHANNEL_MODES } from "./schedule.mjs";
+import { remainsIn } from "./erasure-laws.mjs";
+import { outcomeFault } from "./outcome-laws.mjs";
 import { faultsOfHistory } from "./strict-history.mjs";
 import { Record } from "./record.mjs";
 
@@ -13,6 +17,7 @@ export const BAD = [
   "missing from history",
   "stale writes accepted",
   "effects missing",
+  "remains after delete",
   "stuck",
   "stream gaps",
   "refused",
@@ -28,6 +33,17 @@ export class Verdict {
     this.findings.push({ figure, session, turn, text });
   }
 
+  /** Whether anything was found about a session. */
+  concerns(name) {
+    return this.findings.some(({ session }) => session === name);
+  }
+
+  /** Counts how a message ended. */
+  ended({ kind, error }) {
+    const label = kind === "error" ? `error ${error.code}` : kind;
+    this.kinds[label] = (this.kinds[label] ?? 0) + 1;
+  }
+
   count(figure) {
     return this.findings.filter((finding) => finding.figure === figure).length;
   }
@@ -37,53 +53,79 @@ export class Verdict {
   }
 }
 
-/** @param seen all that is known of a session: `{ session, outbox, entry, laws, history, follower }` */
+/** @param seen all that is known of a session: `{ session, outbox, entry, laws, stored, history, follower }` */
 export function judge(verdict, seen) {
   const { session, outbox, laws } = seen;
   const { name } = session;
   const byTurn = finalsByTurn(outbox);
   for (const message of session.messages) {
     message.turn = Record.turnOf(name, message.id);
-    message.sent = byTurn.get(message.turn) ?? [];
+    message.sent = message.life === session.life ? (byTurn.get(message.turn) ?? []) : [];
   }
-  for (const message of session.messages) if (message.sentAt !== undefined) judgeMessage(verdict, seen, message);
-  judgeOrder(verdict, session);
+  const said = session.messages.filter(({ sentAt }) => sentAt !== undefined);
+  const living = said.filter(({ life }) => life === session.life);
+  for (const message of said) judgeTold(verdict, session, message);
+  for (const message of living) judgeSent(verdict, session, message);
+  judgeOrder(verdict, { name, messages: living });
   for (const fault of laws.faults) verdict.add("stale writes accepted", name, null, fault);
-  const ids = new Set(outbox.map(({ id }) => id));
-  for (const id of laws.promised)
-    if (!ids.has(id)) verdict.add("effects missing", name, null, `${id} was promised and is not in OUTBOX`);
-  const own = new Set(session.messages.map(({ turn }) => turn));
+  judgeEffects(verdict, seen);
+  const own = new Set(living.map(({ turn }) => turn));
+  const old = new Set(said.filter(({ life }) => life < session.life).map(({ turn }) => turn));
+  // What an erased turn left behind is named so below.
   for (const turn of byTurn.keys())
-    if (!own.has(turn)) verdict.add("doubled", name, turn, "a final of a turn that nobody asked for");
-  judgeHistory(verdict, seen);
+    if (!own.has(turn) && !old.has(turn)) verdict.add("doubled", name, turn, "a final of a turn that nobody asked for");
+  judgeHistory(verdict, { ...seen, living });
   judgeStream(verdict, seen);
+  if (session.life > 0) judgeErasure(verdict, seen);
 }
 
-function judgeMessage(verdict, { session: { name, messages } }, message) {
-  const { tag, turn, sent } = message;
-  const bad = (figure, text) => verdict.add(figure, name, turn, `${tag}: ${text}`);
+/** @param seen also right after an erasure, then without a history */
+export function judgeErasure(verdict, seen) {
+  const { name } = seen.session;
+  if (seen.entry === null) return;
+  for (const text of remainsIn(seen)) verdict.add("remains after delete", name, null, text);
+}
+
+/** What the client was told of a message, also of one that was erased later. */
+function judgeTold(verdict, session, message) {
+  const { tag, turn, turns, finals, firsts, final, shown } = message;
+  const bad = (figure, text) => verdict.add(figure, session.name, turn, `${tag}: ${text}`);
+  if ((finals?.size ?? 0) > 1) bad("doubled", `several finals: ${[...finals].join(" | ").slice(0, 600)}`);
+  if ((turns?.size ?? 0) > 1) bad("doubled", `several turns: ${[...turns].join(", ")}`);
+  if (firsts > 1) bad("doubled", `was taken for new ${firsts} times`);
+  if (message.wasForgotten) bad("lost", "was accepted, and taken for new when it came again");
+  if (shown !== undefined && shown !== answerTo(message)) bad("wrong answer", `was streamed "${shown.slice(0, 120)}"`);
+  if (final === undefined || message.life === session.life) return;
+  verdict.ended(final);
+  const isKnown = final.kind === "merged" || CHANNEL_MODES[session.channel] === "steer";
+  const fault = isKnown ? null : outcomeFault(message, final, session);
+  if (fault !== null) bad("wrong answer", fault);
+}
+
+/** What stands in OUTBOX for a message. */
+function judgeSent(verdict, session, message) {
+  const { tag, turn, sent, finals = [] } = message;
+  const bad = (figure, text) => verdict.add(figure, session.name, turn, `${tag}: ${text}`);
   const [first] = sent;
   if (first === undefined) return bad(message.acceptedAt === undefined ? "stuck" : "lost", "has no final");
-  const { kind, error, text } = first.final;
-  const label = kind === "error" ? `error ${error.code}` : kind;
-  verdict.kinds[label] = (verdict.kinds[label] ?? 0) + 1;
+  verdict.ended(first.final);
   if (new Set(sent.map(({ id }) => id)).size > 1)
     bad("doubled", `finals under several ids: ${sent.map(({ seq, id }) => `${seq} ${id}`).join(", ")}`);
-  const texts = new Set([...sent.map(({ final }) => canonical(final)), ...(message.finals ?? [])]);
+  const texts = new Set([...sent.map(({ final }) => canonical(final)), ...finals]);
   if (texts.size > 1) bad("doubled", `several finals: ${[...texts].join(" | ").slice(0, 600)}`);
-  if ((message.turns?.size ?? 0) > 1) bad("doubled", `several turns: ${[...message.turns].join(", ")}`);
-  if (message.firsts > 1) bad("doubled", `was taken for new ${message.firsts} times`);
-  if (message.wasForgotten) bad("lost", "was accepted, and taken for new when it came again");
-  if (kind !== "answer") return undefined;
-  // Whoever was taken into the turn is answered with it.
-  const fitting = [message, ...messages.filter((other) => other.turn !== turn && mergedInto(other, turn))];
-  if (!fitting.some((one) => text.startsWith(`re [${one.tag}]: `))) bad("wrong answer", text.slice(0, 120));
-  if (message.shown !== undefined && message.shown !== text)
-    bad("wrong answer", `was streamed as ${message.shown.slice(0, 120)}`);
+  const fault = outcomeFault(message, first.final, session);
+  if (fault !== null) bad("wrong answer", fault);
   return undefined;
 }
 
-const mergedInto = ({ sent }, turn) => sent?.some(({ final }) => final.mergedInto === turn) === true;
+/** What any revision has promised to people is in OUTBOX, unless it was erased. */
+function judgeEffects(verdict, { session: { name, bornAt = 0 }, outbox, laws }) {
+  const ids = new Set(outbox.map(({ id }) => id));
+  for (const [id, generation] of laws.promised) {
+    if (generation >= bornAt && !ids.has(id))
+      verdict.add("effects missing", name, null, `${id} was promised and is not in OUTBOX`);
+  }
+}
 
 /** Whoever spoke after another had been accepted is answered after it. What was merged is answered early. */
 function judgeOrder(verdict, { name, messages }) {
@@ -104,13 +146,15 @@ function judgeOrder(verdict, { name, messages }) {
   }
 }
 
-function judgeHistory(verdict, { session: { name, messages }, history, entry }) {
+function judgeHistory(verdict, { session: { name }, living, history, entry, lostBlobs }) {
   for (const fault of faultsOfHistory(history.messages)) verdict.add("invalid histories", name, null, fault);
   history.messages.forEach(({ index }, place) => {
     if (index !== place) verdict.add("invalid histories", name, null, `message ${place} has the index ${index}`);
   });
+  for (const blob of lostBlobs ?? [])
+    verdict.add("missing from history", name, null, `the blob ${blob} cannot be read`);
   if (entry === null) return;
-  for (const { turn, tag, text, sent } of messages) {
+  for (const { turn, tag, text, sent } of living) {
     const last = sent?.[0];
     if (last === undefined || last.generation !== entry.fields.generation) continue;
     const { kind, mergedInto: host, index } = last.final;

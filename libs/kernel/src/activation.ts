@@ -173,7 +173,7 @@ export class Activation<F, M, R, O> {
   }
 
   async #commit(works: readonly Work<M, R, O>[]): Promise<void> {
-    await this.#tenure.seal();
+    if (!(await this.#tenure.seal())) return this.#follow(() => this.#tenure.refresh());
     try {
       await this.#handle(works);
     } catch (cause) {

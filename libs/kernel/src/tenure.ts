@@ -63,6 +63,8 @@ export class Tenure<F, M, R, O> {
   revision = 0;
   /** Whether the entry's lease is this activation's. */
   isHeld = false;
+  /** Whether the entry was the newest at some instant of this activation. */
+  #isConfirmed = false;
   readonly #base: ActivationBase<F, M, R, O>;
   /** Monotonic instant after which the lease no longer surely holds (K5). */
   #endsAt = 0;
@@ -103,17 +105,22 @@ export class Tenure<F, M, R, O> {
   /**
    * K12: stores the older part of a state that has grown, and goes on from one that names it; that is
    * true when the next commit has landed, and forgotten when it is refused.
+   *
+   * False when the state turns out to be outdated and has to be read anew before: it may have been erased since, and
+   * what was erased must not be stored again.
    */
-  async seal(): Promise<void> {
+  async seal(): Promise<boolean> {
     const { key, actor, ports } = this.#base;
     const sealing = actor.seal(this.entry.fields);
-    if (!sealing) return;
+    if (!sealing) return true;
+    if (!this.#isConfirmed && !(await this.#isNewest())) return false;
     try {
       for (const { name, text } of sealing.segments) await ports.segments.create(name, text);
       this.entry = { ...this.entry, fields: sealing.fields };
     } catch (cause) {
       ports.observe({ kind: "trouble", key, what: "sealing", cause });
     }
+    return true;
   }
 
   get isOver(): boolean {
@@ -145,6 +152,7 @@ export class Tenure<F, M, R, O> {
       if (outcome.kind === "stored") {
         this.#backoff.reset();
         this.#landedAt = sentAt;
+        this.#isConfirmed = true;
         this.adopt(next, outcome.revision);
         ports.observe({ kind: "point", point: "committed", key });
         if (runs > 0) ports.observe({ kind: "takeover", key, epoch: next.epoch, runs });
@@ -180,7 +188,15 @@ export class Tenure<F, M, R, O> {
     const isMine = entry.lease?.owner === this.#base.owner && entry.epoch === epoch;
     if (this.isHeld && !isMine) throw this.lost();
     if (entry.mailStream !== mailStream) throw new Fenced(0);
+    this.#isConfirmed = true;
     this.adopt(entry, stored?.revision ?? 0);
+  }
+
+  /** An entry that was kept in memory may be long outdated. */
+  async #isNewest(): Promise<boolean> {
+    const stored = await this.#readLeader();
+    this.#isConfirmed = (stored?.revision ?? 0) === this.revision;
+    return this.#isConfirmed;
   }
 
   async #readLeader(): Promise<StoredEntry | null> {

@@ -8,6 +8,8 @@ const atMost =
   (write: Write): Write =>
   async (key, text, revision) =>
     text.length > length ? { kind: "too-large" } : write(key, text, revision);
+const fieldsIn = (stored: { readonly text: string } | null) =>
+  actor.decodeFields((JSON.parse(stored?.text ?? "") as { fields: unknown }).fields, actor.schema);
 const answering = {
   start: ({ mail }: { mail: string }, { epoch }: { epoch: number }) => ({
     outcome: Promise.resolve({ mail, epoch }),
@@ -96,6 +98,23 @@ test("a takeover is reported with its epoch and the number of its runs", async (
   second.ports.broker.write("k", JSON.stringify({ ...entry, lease: { owner: "gone-1", until: 0 } }), 0);
   await second.ring(await second.ports.putMail("k", "in", "d2"));
   expect(second.events).toContainEqual({ kind: "takeover", key: "k", epoch: 2, runs: 1 });
+});
+
+test("K12: a state kept in memory is not sealed when another process has erased it meanwhile", async () => {
+  const run = new ActorRun(actor, answering);
+  const { broker } = run.ports;
+  for (let n = 1; broker.segments.size === 0; n++) await run.ring(await run.ports.putMail("k", "in", `u${n}`));
+  // As long as it can get before the next commit seals it.
+  while (actor.seal(fieldsIn(broker.read("k"))) === undefined) {
+    await run.ring(await run.ports.putMail("k", "in", `v${run.ports.now()}`));
+  }
+  const stored = broker.read("k");
+  const erased = { ...(JSON.parse(stored?.text ?? "") as object), fields: actor.initial(0) };
+  broker.write("k", JSON.stringify(erased), stored?.revision ?? 0);
+  broker.segments.clear();
+  expect(await run.ring(await run.ports.putMail("k", "in", "after"))).toEqual(["ack"]);
+  expect([...broker.segments.keys()]).toEqual([]);
+  expect(fieldsIn(broker.read("k")).log.join()).toContain("after");
 });
 
 test("K12: an input that makes the state too large ends as poison; what came with it goes on", async () => {

@@ -20,6 +20,7 @@ export interface ProcessEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
+/** Only one that hangs takes this long; a busy machine is no failure. */
 const READY_LIMIT_MS = 60_000;
 /** Longer than a service may take to drain. */
 const STOP_LIMIT_MS = 15_000;

@@ -63,6 +63,14 @@ describe("AnswerPreview", () => {
     expect(shown(delta(0, "ab"), delta(1, "x", { step: 2 })).preview.rest("xyz")).toBe("yz");
   });
 
+  it("shows nothing of a step that said nothing but white space, and no gap for it", () => {
+    const { text, preview } = shown(delta(0, " "), delta(1, "\n", { step: 2 }), delta(2, " he", { step: 3 }));
+    expect(text).toBe(" he");
+    expect(preview.rest(" hello")).toBe("llo");
+    const { preview: silent } = shown(delta(0, " "));
+    expect(silent.rest("hello")).toBe("hello");
+  });
+
   it("does not hold words against the answer that nobody was shown", () => {
     const preview = new AnswerPreview("t_1");
     preview.take(delta(0, "ab"));

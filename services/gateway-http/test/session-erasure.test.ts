@@ -1,8 +1,8 @@
 import { createLogger } from "@troupe/platform";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { HttpProblem } from "../src/problem.js";
 import { sessionRef } from "../src/session-access.js";
-import { eraseSession } from "../src/session-erasure.js";
+import { eraseSession, owes } from "../src/session-erasure.js";
 
 const log = createLogger({ service: "test", level: "silent" });
 const { key } = sessionRef("a");
@@ -36,4 +36,22 @@ it("removes nothing of a session whose state was not erased", async () => {
   const failing = (): Promise<void> => Promise.reject(new HttpProblem(503, "no_orchestrator", "none"));
   await expect(erase(forget, failing)).rejects.toMatchObject({ status: 503, code: "no_orchestrator" });
   expect(forgotten).toBe(false);
+});
+
+describe("a state owes something to people", () => {
+  const entry = (erased: boolean, listed: object[]): string =>
+    JSON.stringify({ outstanding: listed, fields: { erased, generation: 3 } });
+  const listed = (subject: string, generation: number) => ({ kind: "publish", subject, body: { generation } });
+  const outbox = "outbox.http.a";
+
+  it.each<[string, boolean, object[], boolean]>([
+    ["not when it lists nothing", true, [], false],
+    ["while it lists the final of what was erased", true, [listed(outbox, 2)], true],
+    ["while it lists the final of a message that the erasure overtook", true, [listed(outbox, 3)], true],
+    ["while a new conversation begins and an old final is still listed", false, [listed(outbox, 2)], true],
+    ["not when only a new conversation has something to say", false, [listed(outbox, 3)], false],
+    ["not when it lists a run, or what no person reads", true, [{ kind: "run" }, listed("dead.mail.http.a", 2)], false],
+  ])("%s", (_when, erased, effects, expected) => {
+    expect(owes(key, entry(erased, effects))).toBe(expected);
+  });
 });

@@ -3,8 +3,9 @@ import { mailSubject, SESSION_BELLS, STREAM, topology } from "@troupe/contracts"
 import type { Bell } from "@troupe/kernel";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { wireOf } from "../src/bus.js";
-import { type Bus, mailPort, mailSender, ownerPort, provision, ringBells } from "../src/index.js";
+import { type Bus, connectBus, mailPort, mailSender, ownerPort, provision, ringBells } from "../src/index.js";
 import { eventually } from "./condition.js";
+import { Link } from "./link.js";
 import { keyOf, type NatsFixture, provisioned, SMALL, startFixture } from "./nats-fixture.js";
 
 let fixture: NatsFixture;
@@ -122,6 +123,28 @@ test("K7 `working` keeps a bell from ringing elsewhere; without it the bell ring
   clearInterval(keeping);
   expect(rungAgain(kept)).toBe(0);
   await Promise.all([mine.stop(), others.stop()]);
+});
+
+test("K7 a process that stands still holds bells up by its last request only", async () => {
+  const link = await Link.to(fixture.server.port);
+  const { user, pass } = fixture.server;
+  const frozen = await connectBus({ target: { url: link.url, user, pass }, name: "frozen" });
+  const first = await ring(frozen, 256, (bell) => bell.ack());
+  await putMail(["warm"]);
+  await eventually(queueIsEmpty);
+  link.freeze();
+  // The server serves the oldest request first: that of the process that stands still.
+  const second = await ring(bus, 256, (bell) => bell.ack());
+  const startedAt = performance.now();
+  await putMail(numbers(40));
+  await eventually(queueIsEmpty, "all bells answered", 30_000);
+  // What was lost to it rings again after the ack wait of three seconds; not to be lost to it once more.
+  expect(performance.now() - startedAt).toBeLessThan(6_500);
+  expect(first.bells).toHaveLength(1);
+  await second.stop();
+  link.close();
+  await first.stop();
+  await frozen.close();
 });
 
 test("K7 after stop nothing rings here, and another process gets what is left at once", async () => {

@@ -174,7 +174,8 @@ function onMail(handling: Handling, input: MailInput): void {
 function onUserMessage({ draft, flow, rules }: Handling, mail: UserMessage, { cut, at }: MailInput): void {
   // The same client id again: it has its turn already.
   if (draft.fields.recent.some((entry) => entry.turn === mail.turn)) return;
-  draft.remember(mail);
+  // What an erasure overtook gets its final, and is not remembered: nothing from before it is.
+  if (!cut || !draft.fields.erased) draft.remember(mail);
   if (cut) return draft.end(mail.turn, { kind: "cancelled" }, mail.trace);
   draft.set({ erased: false });
   const { turn, messageId, digest, text, instructions, trace, introduce = true } = mail;

@@ -112,12 +112,13 @@ describe("control", () => {
     expect(session.finals.at(-1)).toMatchObject({ text: "a3", index: 1 });
   });
 
-  test("a message that an erase overtook does not bring the session back", () => {
+  test("a message that an erase overtook does not bring the session back, and leaves nothing in it", () => {
     const session = new SessionDriver();
     session.user("m1");
     session.control("erase");
-    session.user("m2", "late", { cut: true });
-    expect(session.fields.erased).toBe(true);
+    const turn = session.user("m2", "late", { cut: true });
+    expect(session.finalOf(turn)?.kind).toBe("cancelled");
+    expect(session.fields).toMatchObject({ erased: true, recent: [] });
   });
 
   test("erase forgets the content, and the next message makes the session known again", () => {

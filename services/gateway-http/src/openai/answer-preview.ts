@@ -9,7 +9,7 @@ const BREAK = "\n\n";
  * P1 Only an unbroken run of deltas from the first on, of one attempt and one owner, is passed on; after
  *    anything else the rest is held back until the final says what is true.
  * P2 Text of an earlier step (words before a tool call) stands: the answer continues behind it, as a
- *    paragraph of its own.
+ *    paragraph of its own. White space alone is no text: a model that said no more is asked again.
  */
 export class AnswerPreview {
   readonly #turn: string;
@@ -19,6 +19,8 @@ export class AnswerPreview {
   #shown = false;
   /** All text of the present step: what the answer has to begin with. */
   #stepText = "";
+  /** How much of it has been passed on. */
+  #passed = 0;
   #step: number | null = null;
   #break = "";
   #next = 0;
@@ -52,7 +54,7 @@ export class AnswerPreview {
     this.#epoch = epoch;
     this.#next += 1;
     this.#stepText += data.text;
-    this.#append(data.text);
+    this.#append(this.#stepText);
   }
 
   /** Text that is new since the last call. */
@@ -66,20 +68,25 @@ export class AnswerPreview {
   /** What is left to show of the answer, or null when it does not continue what was shown. */
   rest(answer: string): string | null {
     this.#held = true;
-    if (!answer.startsWith(this.#stepText)) return this.#shown ? null : answer;
-    this.#append(answer.slice(this.#stepText.length));
+    const passed = this.#stepText.slice(0, this.#passed);
+    if (!answer.startsWith(passed)) return this.#shown ? null : answer;
+    this.#append(answer);
     return this.read();
   }
 
-  #append(text: string): void {
-    if (text === "") return;
+  /** Passes on what is new in the present step's whole text. */
+  #append(whole: string): void {
+    const text = whole.slice(this.#passed);
+    if (text === "" || whole.trim() === "") return;
+    this.#passed = whole.length;
     this.#ready += this.#break + text;
     this.#break = "";
   }
 
   #endStep(): void {
-    if (this.#stepText !== "") this.#break = BREAK;
+    if (this.#passed > 0) this.#break = BREAK;
     this.#stepText = "";
+    this.#passed = 0;
   }
 }
 

@@ -41,35 +41,38 @@ export function addSessionRoutes(app: FastifyInstance, gateway: Gateway): void {
   });
 
   app.post<SessionPath>("/v1/sessions/:session/cancel", async (request) => {
-    return cancelTurn(gateway, await controlRequest(gateway, request, "cancel"));
+    return cancelTurn(gateway, await knownControlRequest(gateway, request, "cancel"));
   });
 
   app.post<SessionPath>("/v1/sessions/:session/reset", async (request) => {
-    const { generation } = await sendControl(gateway, await controlRequest(gateway, request, "reset"));
+    const { generation } = await sendControl(gateway, await knownControlRequest(gateway, request, "reset"));
     return { generation };
   });
 
   app.delete<SessionPath>("/v1/sessions/:session", async (request, reply) => {
-    const session = sessionRef(request.params.session);
-    await eraseSession(gateway, session.key, async () =>
-      eraseState(gateway, await controlRequest(gateway, request, "erase")),
-    );
+    const erasure = controlRequest(request, "erase");
+    await eraseSession(gateway, erasure.session.key, () => eraseState(gateway, erasure));
     return reply.code(204).send();
   });
 }
 
 /** @throws HttpProblem when there is no such session, or it is not the principal's to write to */
-async function controlRequest(
+async function knownControlRequest(
   gateway: Gateway,
   request: FastifyRequest<SessionPath>,
   kind: ControlRequest["kind"],
 ): Promise<ControlRequest> {
+  const control = controlRequest(request, kind);
+  await loadSession(gateway, control.session);
+  return control;
+}
+
+/** @throws HttpProblem when the session is not the principal's to write to, whether or not it exists */
+function controlRequest(request: FastifyRequest<SessionPath>, kind: ControlRequest["kind"]): ControlRequest {
   const session = sessionRef(request.params.session);
   readFields(NoBody, request.body);
   const { principal } = request;
-  // Whoever may not write is told so whether or not the session exists.
   originFor(session, principal);
-  await loadSession(gateway, session);
   const { traceparent } = childOf([request.headers.traceparent].flat()[0]);
   return { kind, session, principal, traceparent };
 }

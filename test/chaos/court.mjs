@@ -1,0 +1,101 @@
+// Judges a session as soon as it has come to rest and lets go of what it knew about it, so that a long run needs no more
+// memory than a short one. What comes after that is found at the end.
+import { inTurns, settle } from "./settle.mjs";
+import { judge, judgeErasure } from "./verdict.mjs";
+
+/** While processes are being struck a session may take long; one that takes longer is judged at the end. */
+const REST_LIMIT_MS = 60_000;
+const SETTLE_MS = 45_000;
+
+export class Court {
+  #client;
+  #record;
+  #journal;
+  #verdict;
+  #delays;
+  #hearings = [];
+  #left = [];
+  /** What was there of each session when it was judged: `{ name, key, events, stored }`. */
+  #closed = [];
+  judged = { sessions: 0, turns: 0, revisions: 0, "leases left to run out": 0 };
+
+  constructor({ client, record, journal, verdict, delays }) {
+    this.#client = client;
+    this.#record = record;
+    this.#journal = journal;
+    this.#verdict = verdict;
+    this.#delays = delays;
+  }
+
+  /** Nothing may be left right after an erasure; what the services did late is looked for again when all is at rest. */
+  async onErased(session) {
+    const { name } = session;
+    const entry = await this.#record.look(name);
+    session.bornAt = entry?.fields.generation ?? 0;
+    this.#journal.note(name, `erased: generation ${session.bornAt}`);
+    const [outbox, stored] = [await this.#record.finals(name), await this.#record.stored(name)];
+    judgeErasure(this.#verdict, { session, entry, outbox, stored });
+  }
+
+  /** A session that has said all; does not keep the caller waiting. */
+  hear(session, follower) {
+    const hearing = async () => {
+      const restless = await settle(this.#parts, [session], REST_LIMIT_MS);
+      if (restless.length > 0) this.#left.push({ session, follower });
+      else await this.#judge(session, follower);
+    };
+    const failed = (error) => this.#verdict.add("stuck", session.name, null, `could not be judged: ${error.message}`);
+    this.#hearings.push(hearing().catch(failed));
+  }
+
+  /** To be called when everything runs again. */
+  async close() {
+    await Promise.all(this.#hearings);
+    const sessions = this.#left.map(({ session }) => session);
+    for (const { session, unrest } of await settle(this.#parts, sessions, SETTLE_MS)) {
+      this.#verdict.add("stuck", session.name, null, unrest.join("; "));
+    }
+    await inTurns(this.#left, ({ session, follower }) => this.#judge(session, follower));
+    await inTurns(this.#closed, (one) => this.#lookAgain(one));
+    for (const { session, text } of this.#client.surprises) this.#verdict.add("refused", session, null, text);
+  }
+
+  get #parts() {
+    return { record: this.#record, journal: this.#journal };
+  }
+
+  async #judge(session, follower) {
+    const { name, messages } = session;
+    const record = this.#record;
+    const outbox = await record.finals(name);
+    await follower?.reach(outbox.findLast(({ final }) => final)?.seq ?? 0);
+    await follower?.close();
+    const history = await this.#client.history(name);
+    const lostBlobs = await record.lostBlobs(name, history);
+    const [entry, stored, laws] = [await record.look(name), await record.stored(name), record.laws.get(name)];
+    judge(this.#verdict, { session, outbox, entry, laws, history, lostBlobs, stored, follower });
+    this.judged.sessions += 1;
+    this.judged.turns += messages.filter(({ acceptedAt }) => acceptedAt !== undefined).length;
+    this.judged.revisions += laws.revisions;
+    if (entry?.lease) this.judged["leases left to run out"] += 1;
+    this.#delays.take(session, this.#journal);
+    this.#closed.push({ name, isErased: session.life > 0, events: eventsIn(outbox), stored: namesIn(stored) });
+    record.forget(name);
+    // What was found has to be explained.
+    if (!this.#verdict.concerns(name)) this.#journal.forget(name);
+    session.messages = [];
+    session.steps = [];
+  }
+
+  async #lookAgain({ name, isErased, events, stored }) {
+    const now = eventsIn(await this.#record.finals(name));
+    if (now !== events) this.#verdict.add("doubled", name, null, `OUTBOX was ${events} at rest, and is ${now} now`);
+    if (!isErased) return;
+    const names = namesIn(await this.#record.stored(name));
+    if (names !== stored)
+      this.#verdict.add("remains after delete", name, null, `was ${stored} at rest, is ${names} now`);
+  }
+}
+
+const eventsIn = (outbox) => outbox.map(({ seq }) => seq).join();
+const namesIn = (stored) => JSON.stringify(Object.values(stored).map((names) => names.toSorted()));

@@ -1,0 +1,39 @@
+// What the server holds of a conversation beside its state, by the names of what is stored: read past the services and
+// their adapter, which may be wrong about it.
+import { jetstreamManager } from "@nats-io/jetstream";
+import { connect } from "@nats-io/transport-node";
+
+export class Leftovers {
+  #connection;
+
+  static async open({ nats: { url, user, pass } }) {
+    return new Leftovers(await connect({ servers: url, user, pass, maxReconnectAttempts: -1, name: "chaos" }));
+  }
+
+  constructor(connection) {
+    this.#connection = connection;
+  }
+
+  /** @returns {Promise<{ inbound: string[], segments: string[], blobs: string[], deliveries: string[] }>} without the key */
+  async of(key) {
+    const [inbound, segments, deliveries, blobs] = await Promise.all([
+      this.#names("KV_inbound", `$KV.inbound.${key}.`, ">"),
+      this.#names("KV_segments", `$KV.segments.${key}.`, ">"),
+      this.#names("KV_deliveries", `$KV.deliveries.${key}.`, ">"),
+      this.#names("OBJ_blobs", "$O.blobs.M.", ">"),
+    ]);
+    const named = blobs.map((name) => Buffer.from(name, "base64url").toString("utf8"));
+    const own = named.filter((name) => name.startsWith(`${key}/`)).map((name) => name.slice(key.length + 1));
+    return { inbound, segments, deliveries, blobs: own };
+  }
+
+  async #names(stream, prefix, rest) {
+    const manager = await jetstreamManager(this.#connection, { checkAPI: false });
+    const { state } = await manager.streams.info(stream, { subjects_filter: `${prefix}${rest}` });
+    return Object.keys(state.subjects ?? {}).map((subject) => subject.slice(prefix.length));
+  }
+
+  async close() {
+    await this.#connection.close();
+  }
+}
