@@ -1,5 +1,7 @@
 export { DeadLetter } from "./dead-letter.js";
 export { decode, type Decoded, describeIssues, encode, Envelope, HEADER, SCHEMA_VERSION } from "./envelope.js";
+export { Job, JOB_KINDS, type JobKind, JOBS, JobAttempts } from "./job.js";
+export type { JobDelivery, JobPull, JobSource } from "./job-source.js";
 export { Delta, LiveEvent, PreviewReset, ToolProgress } from "./live.js";
 export {
   ACCEPTED_ORIGINS,
@@ -55,6 +57,7 @@ export {
   ACTORS,
   auditSubject,
   deadSubject,
+  type JobAddress,
   jobSubject,
   keyOfSubject,
   liveSubject,
@@ -64,6 +67,7 @@ export {
   ORIGINS,
   outboxSubject,
   ownerSubject,
+  parseJobSubject,
   parseMailSubject,
   taskSubject,
   timerSubject,
@@ -73,14 +77,11 @@ export {
   BELL_ACK_WAIT_MS,
   BLOBS,
   BUCKET,
-  type BucketSpec,
-  type ConsumerSpec,
-  type ObjectStoreSpec,
+  JOB_ACK_WAIT_MS,
   SESSION_BELLS,
   SESSION_TIMER_BELLS,
   STREAM,
-  type StreamSpec,
-  type Topology,
   topology,
 } from "./topology.js";
+export type { BucketSpec, ConsumerSpec, ObjectStoreSpec, StreamSpec, Topology } from "./topology-spec.js";
 export { digestOf, replyIdOf, turnIdOf } from "./turn-id.js";

@@ -1,3 +1,4 @@
+import { JOB_KINDS, type JobKind } from "./job.js";
 import type { SessionKey } from "./session-id.js";
 
 /**
@@ -25,7 +26,7 @@ export const timerSubject = (actor: ActorKind, key: SessionKey, timerId: string)
 
 export const outboxSubject = (key: SessionKey): string => `outbox.${key}`;
 export const taskSubject = (pool: string): string => `task.${pool}`;
-export const jobSubject = (kind: string, key: SessionKey): string => `job.${kind}.${key}`;
+export const jobSubject = (kind: JobKind, key: SessionKey): string => `job.${kind}.${key}`;
 export const auditSubject = (service: string, key: SessionKey): string => `audit.${service}.${key}`;
 
 /** Where mail, a task or a job goes that is given up on. */
@@ -51,6 +52,19 @@ export function parseMailSubject(subject: string): MailAddress | undefined {
   const knownOrigin = ORIGINS.find((o) => o === origin);
   if (knownActor === undefined || knownOrigin === undefined) return undefined;
   return { actor: knownActor, key: `${channel}.${conversation}` as SessionKey, origin: knownOrigin };
+}
+
+export interface JobAddress {
+  readonly kind: JobKind;
+  readonly key: SessionKey;
+}
+
+/** Reads a job's subject, or undefined when it is none. */
+export function parseJobSubject(subject: string): JobAddress | undefined {
+  const [head, kind, channel, conversation, ...rest] = subject.split(".");
+  if (head !== "job" || rest.length > 0 || channel === undefined || conversation === undefined) return undefined;
+  const known = JOB_KINDS.find((one) => one === kind);
+  return known && { kind: known, key: `${channel}.${conversation}` as SessionKey };
 }
 
 /** The key in `outbox.<channel>.<conversation>` or `live.<channel>.<conversation>`. */
