@@ -5,6 +5,7 @@ export { BusError } from "./bus-error.js";
 export { connectBus, type ConnectRequest, type NatsTarget } from "./connection.js";
 export { forget } from "./erasure.js";
 export { type InboundLedger, inboundLedger, type InboundRecord } from "./inbound-ledger.js";
+export { jobSource } from "./job-source.js";
 export { type LivePublisher, livePublisher, type LiveSubscriber, liveSubscriber } from "./live.js";
 export { mailPort } from "./mail-port.js";
 export {
