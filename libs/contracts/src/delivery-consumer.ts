@@ -1,4 +1,5 @@
-import { type ConsumerSpec, STREAM } from "./topology.js";
+import { STREAM } from "./topology.js";
+import type { ConsumerSpec } from "./topology-spec.js";
 
 /**
  * A reply whose sender died is delivered again after this, and the channel's next process takes over. The sender says

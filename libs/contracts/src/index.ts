@@ -2,6 +2,8 @@ export { DeadLetter } from "./dead-letter.js";
 export { DELIVERY_ACK_WAIT_MS, deliveryConsumer } from "./delivery-consumer.js";
 export { deliveryIdOf, DeliveryRecord, DeliveryStatus } from "./delivery.js";
 export { decode, type Decoded, describeIssues, encode, Envelope, HEADER, SCHEMA_VERSION } from "./envelope.js";
+export { Job, JOB_KINDS, type JobKind, JOBS, JobAttempts } from "./job.js";
+export type { JobDelivery, JobPull, JobSource } from "./job-source.js";
 export { Delta, LiveEvent, PreviewReset, ToolProgress } from "./live.js";
 export {
   ACCEPTED_ORIGINS,
@@ -61,6 +63,7 @@ export {
   type DeadKind,
   deadSubject,
   isWorkSubject,
+  type JobAddress,
   jobSubject,
   keyOfSubject,
   liveSubject,
@@ -71,6 +74,7 @@ export {
   outboxSubject,
   ownerSubject,
   parseDeadSubject,
+  parseJobSubject,
   parseMailSubject,
   taskSubject,
   timerSubject,
@@ -80,14 +84,11 @@ export {
   BELL_ACK_WAIT_MS,
   BLOBS,
   BUCKET,
-  type BucketSpec,
-  type ConsumerSpec,
-  type ObjectStoreSpec,
+  JOB_ACK_WAIT_MS,
   SESSION_BELLS,
   SESSION_TIMER_BELLS,
   STREAM,
-  type StreamSpec,
-  type Topology,
   topology,
 } from "./topology.js";
+export type { BucketSpec, ConsumerSpec, ObjectStoreSpec, StreamSpec, Topology } from "./topology-spec.js";
 export { digestOf, replyIdOf, turnIdOf } from "./turn-id.js";

@@ -1,3 +1,4 @@
+import { JOB_KINDS, type JobKind } from "./job.js";
 import type { SessionKey } from "./session-id.js";
 import { isToken } from "./token.js";
 
@@ -26,7 +27,7 @@ export const timerSubject = (actor: ActorKind, key: SessionKey, timerId: string)
 
 export const outboxSubject = (key: SessionKey): string => `outbox.${key}`;
 export const taskSubject = (pool: string): string => `task.${pool}`;
-export const jobSubject = (kind: string, key: SessionKey): string => `job.${kind}.${key}`;
+export const jobSubject = (kind: JobKind, key: SessionKey): string => `job.${kind}.${key}`;
 export const auditSubject = (service: string, key: SessionKey): string => `audit.${service}.${key}`;
 
 /** What is given up on as a dead letter. */
@@ -78,6 +79,19 @@ export function isWorkSubject(kind: "task" | "job", key: SessionKey, subject: st
   const [head, name, ...rest] = subject.split(".");
   if (head !== kind || name === undefined || !isToken(name)) return false;
   return kind === "task" ? rest.length === 0 : rest.join(".") === key;
+}
+
+export interface JobAddress {
+  readonly kind: JobKind;
+  readonly key: SessionKey;
+}
+
+/** Reads a job's subject, or undefined when it is none. */
+export function parseJobSubject(subject: string): JobAddress | undefined {
+  const [head, kind, channel, conversation, ...rest] = subject.split(".");
+  if (head !== "job" || rest.length > 0 || channel === undefined || conversation === undefined) return undefined;
+  const known = JOB_KINDS.find((one) => one === kind);
+  return known && { kind: known, key: `${channel}.${conversation}` as SessionKey };
 }
 
 /** The key in `outbox.<channel>.<conversation>` or `live.<channel>.<conversation>`. */

@@ -1,67 +1,11 @@
+import { JOB_KINDS, JOBS } from "./job.js";
 import type { Retention } from "./retention.js";
+import type { BucketSpec, ConsumerSpec, ObjectStoreSpec, StreamSpec, Topology } from "./topology-spec.js";
 
 /**
- * The whole topology as data: every stream, consumer, bucket and object store, with its limits and
- * the reason for them. The JetStream adapter provisions exactly this; `docs/subjects.md` is made from it.
+ * The whole topology as data. The JetStream adapter provisions exactly this; `docs/subjects.md` is made from it.
  * Durations in milliseconds, sizes in bytes.
  */
-export interface StreamSpec {
-  readonly name: string;
-  readonly subjects: readonly string[];
-  readonly retention: "workqueue" | "limits";
-  /** `new`: refuse what does not fit; `old`: drop the oldest. */
-  readonly discard: "new" | "old";
-  /** 0: messages do not expire. */
-  readonly maxAgeMs: number;
-  /** -1: without limit. */
-  readonly maxBytes: number;
-  /** Refuse a second message per subject while one waits. */
-  readonly onePerSubject: boolean;
-  readonly schedules: boolean;
-  readonly duplicateWindowMs: number;
-  readonly holds: string;
-  readonly reason: string;
-}
-
-export interface ConsumerSpec {
-  readonly stream: string;
-  readonly name: string;
-  readonly filter: string;
-  readonly ackWaitMs: number;
-  /** -1: without limit. */
-  readonly maxDeliver: number;
-  readonly maxAckPending: number;
-  /**
-   * Set: the server serves one of the pulling processes only, and another one when that has not pulled for so long.
-   */
-  readonly failoverMs?: number;
-  readonly reason: string;
-}
-
-export interface BucketSpec {
-  readonly name: string;
-  readonly key: string;
-  /** 0: entries do not expire. */
-  readonly ttlMs: number;
-  readonly maxBytes: number;
-  readonly holds: string;
-  readonly reason: string;
-}
-
-export interface ObjectStoreSpec {
-  readonly name: string;
-  readonly maxBytes: number;
-  readonly holds: string;
-  readonly reason: string;
-}
-
-export interface Topology {
-  readonly streams: readonly StreamSpec[];
-  readonly consumers: readonly ConsumerSpec[];
-  readonly buckets: readonly BucketSpec[];
-  readonly objectStores: readonly ObjectStoreSpec[];
-}
-
 export const STREAM = {
   mail: "MAIL",
   timers: "TIMERS",
@@ -78,6 +22,7 @@ export const BUCKET = {
   inbound: "inbound",
   deliveries: "deliveries",
   pauses: "pauses",
+  attempts: "attempts",
 } as const;
 
 export const BLOBS = "blobs";
@@ -97,6 +42,9 @@ const DUPLICATE_WINDOW_MS = 120_000;
  * turns by seconds; the owner says `working` well before half of it (K7).
  */
 export const BELL_ACK_WAIT_MS = 3_000;
+
+/** A job whose process died is delivered again after this. Nobody waits for a job, so it need not be as short as a bell's. */
+export const JOB_ACK_WAIT_MS = 10_000;
 
 /** Streams as data; `limits` names the section of `retention` that sets age and size. */
 const STREAMS: readonly (Omit<StreamSpec, "maxAgeMs" | "maxBytes" | "duplicateWindowMs"> & {
@@ -202,6 +150,15 @@ const CONSUMERS: readonly ConsumerSpec[] = [
     reason:
       "A bell rings until its mail is settled. A delayed nak holds a pending slot, so a limit would let a busy crowd stop everybody; each process bounds its own pulls.",
   },
+  ...JOB_KINDS.map((kind) => ({
+    stream: STREAM.jobs,
+    name: JOBS[kind].consumer,
+    filter: `job.${kind}.>`,
+    ackWaitMs: JOB_ACK_WAIT_MS,
+    maxDeliver: -1,
+    maxAckPending: -1,
+    reason: "One per kind, for a work queue allows no two on one subject. Retries are delayed naks, as with bells.",
+  })),
 ];
 
 const small = (name: string, key: string, holds: string, reason: string): BucketSpec => ({
@@ -238,6 +195,15 @@ const SMALL_BUCKETS: readonly BucketSpec[] = [
     ...small(BUCKET.pauses, "<sha256>", "until when a model provider is left alone", "Lives as long as a pause may."),
     ttlMs: HOUR_MS,
     maxBytes: MIB,
+  },
+  {
+    ...small(
+      BUCKET.attempts,
+      "<kind>.<key>",
+      "attempts at the jobs that wait",
+      "Lives longer than any back-off between two attempts.",
+    ),
+    ttlMs: 24 * HOUR_MS,
   },
   small("checkpoints", "<service>", "how far a reader has come", "Small: one per reader."),
 ];

@@ -1,4 +1,14 @@
-import { ACCEPTED_ORIGINS, type BucketSpec, deliveryConsumer, type StreamSpec, type Topology } from "../src/index.js";
+import {
+  ACCEPTED_ORIGINS,
+  type BucketSpec,
+  deliveryConsumer,
+  JOB_KINDS,
+  JOBS,
+  jobSubject,
+  type SessionKey,
+  type StreamSpec,
+  type Topology,
+} from "../src/index.js";
 
 /** `docs/subjects.md`, made from the topology as data. */
 export function subjectsDocument(topology: Topology): string {
@@ -66,6 +76,19 @@ export function subjectsDocument(topology: Topology): string {
     ),
     "",
     "From any other origin it is dead-lettered.",
+    "",
+    "## Jobs",
+    "",
+    ...table(
+      ["subject", "consumer", "the job"],
+      JOB_KINDS.map((kind) => [
+        code(jobSubject(kind, "<channel>.<conversation>" as SessionKey)),
+        code(JOBS[kind].consumer),
+        JOBS[kind].does,
+      ]),
+    ),
+    "",
+    "One of a kind and session waits at a time. A kind whose work nobody does yet is not emitted.",
     "",
   ].join("\n");
 }

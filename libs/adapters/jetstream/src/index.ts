@@ -14,6 +14,7 @@ export {
 } from "./dead-letters.js";
 export { forget } from "./erasure.js";
 export { type InboundLedger, inboundLedger, type InboundRecord } from "./inbound-ledger.js";
+export { jobSource } from "./job-source.js";
 export { type LivePublisher, livePublisher, type LiveSubscriber, liveSubscriber } from "./live.js";
 export { mailPort } from "./mail-port.js";
 export {

@@ -9,41 +9,46 @@ import { headersOf, type Wire } from "./wire.js";
 import { WireError } from "./wire-error.js";
 
 /**
- * Session state in the bucket `sessions`; a revision is a sequence of its stream.
+ * Session state in the bucket `sessions`, or entries of another bucket that are written by the same rules; a revision
+ * is a sequence of its stream.
  *
  * K1 The compare-and-set is the server's: a write names the sequence that it believes to be the newest.
  * K4 Only an answer of the server's is an outcome; anything else rejects.
  */
-const STREAM = bucketStream(BUCKET.sessions);
-
-export function statePort(bus: Bus): StatePort {
+export function statePort(bus: Bus, bucket: string = BUCKET.sessions): StatePort {
   const wire = wireOf(bus);
   return {
-    read: (key, from) => readEntry(wire, key, from),
-    write: (key, text, revision) => writeEntry(wire, { key, text, revision }),
+    read: (key, from) => readEntry(wire, key, from, bucket),
+    write: (key, text, revision) => writeEntry(wire, { subject: entrySubject(bucket, key), text, revision }),
   };
 }
 
 /** The entry, or null when there is none. */
-export async function readEntry(wire: Wire, key: string, from: "any" | "leader"): Promise<StoredEntry | null> {
-  const subject = entrySubject(BUCKET.sessions, key);
+export async function readEntry(
+  wire: Wire,
+  key: string,
+  from: "any" | "leader",
+  bucket: string = BUCKET.sessions,
+): Promise<StoredEntry | null> {
+  const subject = entrySubject(bucket, key);
+  const stream = bucketStream(bucket);
   const found =
     from === "any"
-      ? await readLast(wire, STREAM, subject)
-      : await readFromLeader(wire, STREAM, { last_by_subj: subject });
+      ? await readLast(wire, stream, subject)
+      : await readFromLeader(wire, stream, { last_by_subj: subject });
   return found && { revision: found.seq, text: found.text };
 }
 
 interface Write {
-  readonly key: string;
+  readonly subject: string;
   readonly text: string;
   readonly revision: number;
 }
 
-async function writeEntry(wire: Wire, { key, text, revision }: Write): Promise<WriteOutcome> {
+async function writeEntry(wire: Wire, { subject, text, revision }: Write): Promise<WriteOutcome> {
   try {
     const stored = await publishOnce(wire, {
-      subject: entrySubject(BUCKET.sessions, key),
+      subject,
       body: text,
       headers: headersOf({ "Nats-Expected-Last-Subject-Sequence": String(revision) }),
     });

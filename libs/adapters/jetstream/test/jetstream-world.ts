@@ -35,7 +35,7 @@ export async function jetStreamWorld(bus: Bus): Promise<PortWorld & { stop(): Pr
     owner,
     subjects: {
       outbox: (key) => outboxSubject(key as SessionKey),
-      job: (key) => jobSubject("embed", key as SessionKey),
+      job: (key) => jobSubject("embedding", key as SessionKey),
       timer: (key, timer) => timerSubject("session", key as SessionKey, timer),
       self: (key) => mailSubject("session", key as SessionKey, "self"),
     },

@@ -1,18 +1,23 @@
 import { createInbox, type Msg, nanos, type Subscription } from "@nats-io/transport-node";
 import type { ConsumerSpec } from "@troupe/contracts";
-import type { Bell } from "@troupe/kernel";
-import { DeliveredBell, deliveryOf } from "./delivered-bell.js";
 import type { Wire } from "./wire.js";
 
-export interface PullOwner {
-  /** How many bells more may be in flight now. */
+/** One delivery of a message. */
+export interface Delivered {
+  nak(delayMs: number): void;
+}
+
+export interface PullOwner<D extends Delivered> {
+  /** How many deliveries more may be in flight now. */
   room(): number;
   readonly capacity: number;
   /** The server says that it still serves us. */
   onAlive(): void;
+  /** The delivery in a message; undefined when it is none. `onDone` when this process answers for it no longer. */
+  read(message: Msg, onDone?: () => void): D | undefined;
   onTaken(): void;
   /** Must not throw: it is called from the client's reader. */
-  onBell(bell: Bell): void;
+  onDelivery(delivery: D): void;
   onDone(): void;
   /** This pull will bring nothing more. */
   onLost(reason: string): void;
@@ -36,19 +41,19 @@ const STATUS = { heartbeat: 100, notFound: 404, timeout: 408 } as const;
  *
  * Never more is asked for than there is room, and what comes nevertheless goes back at once.
  */
-export class BellPull {
+export class ConsumerPull<D extends Delivered> {
   readonly #wire: Wire;
-  readonly #owner: PullOwner;
+  readonly #owner: PullOwner<D>;
   readonly #subject: string;
   readonly #inbox = createInbox();
   readonly #subscription: Subscription | undefined;
-  /** Bells that the server may still send for requests under way. */
+  /** Deliveries that the server may still send for requests under way. */
   #asked = 0;
   #heardAt = performance.now();
   #due = false;
   #ended = false;
 
-  constructor(wire: Wire, { stream, name }: ConsumerSpec, owner: PullOwner) {
+  constructor(wire: Wire, { stream, name }: ConsumerSpec, owner: PullOwner<D>) {
     this.#wire = wire;
     this.#owner = owner;
     this.#subject = `$JS.API.CONSUMER.MSG.NEXT.${stream}.${name}`;
@@ -101,15 +106,16 @@ export class BellPull {
       this.#status(message);
       return;
     }
-    const delivery = deliveryOf(message);
+    const isSurplus = this.#ended || this.#owner.room() <= 0;
+    const delivery = this.#owner.read(message, isSurplus ? undefined : () => this.#owner.onDone());
     if (delivery === undefined) return;
     this.#asked = Math.max(0, this.#asked - 1);
-    if (this.#ended || this.#owner.room() <= 0) {
-      new DeliveredBell(this.#wire, delivery).nak(this.#ended ? 0 : SURPLUS_DELAY_MS);
+    if (isSurplus) {
+      delivery.nak(this.#ended ? 0 : SURPLUS_DELAY_MS);
       return;
     }
     this.#owner.onTaken();
-    this.#owner.onBell(new DeliveredBell(this.#wire, delivery, () => this.#owner.onDone()));
+    this.#owner.onDelivery(delivery);
     this.refill();
   }
 
