@@ -34,8 +34,9 @@ export const auditSubject = (service: string, key: SessionKey): string => `audit
 export const DEAD_KINDS = ["mail", "task", "job"] as const;
 export type DeadKind = (typeof DEAD_KINDS)[number];
 
-/** Where mail, a task or a job goes that is given up on; the key is that of the session it was for. */
-export const deadSubject = (kind: DeadKind, key: SessionKey): string => `dead.${kind}.${key}`;
+/** Where mail, a task or a job goes that is given up on; the key is that of the session it was for, if that is known. */
+export const deadSubject = (kind: DeadKind, key: SessionKey | null): string =>
+  `dead.${kind}.${key ?? "unknown.unknown"}`;
 
 /** The dead letters of one kind, of one session, or all: a filter. */
 export function deadFilter(kind: DeadKind | undefined, key: SessionKey | undefined): string {

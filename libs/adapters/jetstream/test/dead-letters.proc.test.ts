@@ -31,7 +31,7 @@ afterEach(() => fixture.stop());
 const KEY = keyOf("a");
 const put = (key: SessionKey, id: string, more?: Partial<DeadLetter>): Promise<number> =>
   putDead(bus, more?.kind ?? "mail", key, letterText(key, id, more));
-const job = { kind: "job", subject: jobSubject("consolidate", KEY), body: "{}" } as const;
+const job = { kind: "job", subject: jobSubject("consolidation", KEY), body: "{}" } as const;
 const task = { kind: "task", subject: taskSubject("coders"), body: '{"goal":"x"}' } as const;
 
 /** What lies in MAIL for a session. */
@@ -157,7 +157,7 @@ describe("a retry is refused with its reason, and the letter stays:", () => {
     ["mail to where no mail goes", { subject: timerSubject("session", KEY, "t") }, /none of its session's/],
     ["an order to the server", { ...task, subject: "$JS.API.STREAM.DELETE.MAIL" }, /none of its session's/],
     ["a task that claims to be a job's", { ...task, subject: job.subject }, /none of its session's/],
-    ["a job for another session", { ...job, subject: jobSubject("embed", keyOf("b")) }, /none of its session's/],
+    ["a job for another session", { ...job, subject: jobSubject("embedding", keyOf("b")) }, /none of its session's/],
   ];
   test.each(cases)("%s", async (_what, more, reason) => {
     const seq = await put(KEY, "letter-1", more);

@@ -38,8 +38,9 @@ export function deadJob({ subject, seq, at, text, trace }: JobDelivery, why: str
     seq,
     reason: isWhole ? why : `${why} (kept: ${MAX_BODY} of ${text.length} characters)`,
     body: isWhole ? text : text.slice(0, MAX_BODY).toWellFormed(),
+    ...(isWhole ? {} : { truncated: true }),
   };
-  return published(id, deadSubject("job", parseJobSubject(subject)?.key ?? "unknown.unknown"), letter, trace);
+  return published(id, deadSubject("job", parseJobSubject(subject)?.key ?? null), letter, trace);
 }
 
 function published(id: string, subject: string, body: object, trace: string | undefined): ListedPublish {
