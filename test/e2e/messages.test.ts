@@ -31,7 +31,9 @@ describe("a message", () => {
   it("tells a client whose patience is over what it waits for", async () => {
     const chat = talk("patience");
     const gate = system().model.hold("slow");
-    const { status, body } = await chat.post("slow", { wait: 0.2 });
+    await chat.send("slow", { id: "a" });
+    await gate.arrived;
+    const { status, body } = await chat.post("slow", { id: "a", wait: 0.2 });
     expect(status).toBe(202);
     const { turn } = Posted.parse(body);
     expect(body).toMatchObject({ status: "waiting", waitingFor: [{ kind: "model", id: turn }] });

@@ -80,8 +80,8 @@ describe("the official OpenAI client", () => {
     const gate = system().model.hold("patience");
     let tries = 0;
     const client = clientOf({
-      maxRetries: 2,
-      timeout: 700,
+      maxRetries: 10,
+      timeout: 1_000,
       fetch: (url, init) => {
         tries += 1;
         if (tries === 2) gate.release();

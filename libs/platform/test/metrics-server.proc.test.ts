@@ -6,7 +6,7 @@ it("serves a service's metrics and readiness from its start to the end of its dr
   const service = new FixtureProcess("service", {
     TROUPE_METRICS_PORT: "0",
     FIXTURE_PARTS: JSON.stringify([{ name: "stuck", close: "hang" }]),
-    FIXTURE_LIMIT_MS: "2000",
+    FIXTURE_LIMIT_MS: "60000",
   });
   onTestFinished(() => void service.child.kill("SIGKILL"));
   await service.logged("ready");

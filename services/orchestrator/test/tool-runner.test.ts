@@ -108,7 +108,7 @@ function endless() {
 
 it("a tool whose time is up is told to stop", async () => {
   const { seen, run } = endless();
-  const outcome = await run(20, new AbortController().signal);
+  const outcome = await run(500, new AbortController().signal);
   expect(seen).toEqual({ started: true, stopped: true });
   expect(outcome?.result).toMatchObject({ isError: true });
 });

@@ -69,7 +69,7 @@ describe("an abort", () => {
 
 describe("silence", () => {
   test("before the answer's head is a stall, and the connection is closed", async () => {
-    rig = await startRig({ stallMs: 150 });
+    rig = await startRig({ stallMs: 1_000 });
     const gate = rig.server.hold();
     const { outcome } = await rig.call();
     expect(outcome).toMatchObject({ kind: "failed", code: "stalled", retryable: true });
@@ -89,19 +89,19 @@ describe("silence", () => {
   });
 
   test("is broken by keep-alive comments", async () => {
-    rig = await startRig({ stallMs: 400 });
+    rig = await startRig({ stallMs: 1_500 });
     rig.server.enqueue((_request, respond) => {
       const stream = respond.stream();
       let n = 0;
       const timer = setInterval(() => {
         stream.raw(": still here\n\n");
         n += 1;
-        if (n < 8) return;
+        if (n < 10) return;
         clearInterval(timer);
         stream.text("late");
         stream.finish();
         stream.done();
-      }, 100);
+      }, 250);
     });
     expect((await rig.call()).outcome).toMatchObject({ kind: "answer", text: "late" });
   });

@@ -199,7 +199,7 @@ describe("an answer", () => {
       stream.finish();
       stream.raw("data: [DONE]\n\n");
       // The end comes in a later packet than the marker, as from a proxy.
-      setTimeout(() => stream.end(), 20);
+      setImmediate(() => stream.end());
     });
     for (let n = 0; n < 5; n += 1) {
       await rig.call();

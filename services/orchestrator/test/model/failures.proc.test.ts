@@ -55,14 +55,14 @@ const cases = rows.map(([name, reply, calls, alone, withFallback]) => ({ name, r
 describe.each(cases)("$name", ({ reply, calls, alone, withFallback }) => {
   it(`is ${alone} when there is no other model, after ${calls} calls`, async () => {
     world.near.reply(reply);
-    const { end } = await ask(await world.process({ stallMs: 200 }));
+    const { end } = await ask(await world.process({ stallMs: 1_500 }));
     expect(end).toBe(alone);
     expect(world.near.requests).toHaveLength(calls);
   });
 
   it(`is ${withFallback} when another provider could answer`, async () => {
     world.near.reply(reply);
-    const { end } = await ask(await world.process({ answer: ["near/m", "far/m"], stallMs: 200 }));
+    const { end } = await ask(await world.process({ answer: ["near/m", "far/m"], stallMs: 1_500 }));
     expect(end).toBe(withFallback);
     expect(world.near.requests).toHaveLength(calls);
     expect(world.far.requests).toHaveLength(withFallback === ANSWERED ? 1 : 0);
