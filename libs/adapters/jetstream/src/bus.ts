@@ -65,6 +65,7 @@ async function closeWire(wire: Wire): Promise<void> {
   const patience = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, CLOSE_MS);
   });
+  wire.sendSoon();
   // A disconnected client cannot drain.
   if (wire.up) await Promise.race([wire.nc.drain().catch(() => undefined), patience]);
   clearTimeout(timer);

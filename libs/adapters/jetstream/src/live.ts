@@ -15,7 +15,7 @@ export interface LiveSubscriber {
 
 export function livePublisher(bus: Bus): LivePublisher {
   const wire = wireOf(bus);
-  return { publish: (key, body) => wire.tell(liveSubject(key), body) };
+  return { publish: (key, body) => wire.tellSoon(liveSubject(key), body) };
 }
 
 /** Listeners of one key share one subscription. */

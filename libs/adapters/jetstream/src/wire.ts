@@ -23,6 +23,8 @@ export class Wire {
   #up = true;
   #closed = false;
   readonly #box: ReplyBox;
+  #due: NodeJS.Immediate | undefined;
+  readonly #soon: { readonly subject: string; readonly payload: string }[] = [];
   readonly #watchers = new Set<(up: boolean, detail: string) => void>();
 
   constructor(nc: NatsConnection) {
@@ -66,11 +68,34 @@ export class Wire {
   async askMany(question: Question, timeoutMs: number = REQUEST_TIMEOUT_MS): Promise<Msg[]> {
     // What is sent while disconnected is dropped by the client at its next dial: wait instead.
     const leftMs = this.up ? timeoutMs : await this.#untilUp(question.subject, timeoutMs);
+    this.sendSoon();
     return this.#box.ask(question, leftMs);
+  }
+
+  /**
+   * Like `tell`, but for what nobody waits for: it leaves together with the next thing that has to go, in the same turn
+   * of the event loop. Each write to the socket costs more than what is written.
+   */
+  tellSoon(subject: string, payload: string): void {
+    this.#due ??= setImmediate(() => this.sendSoon());
+    this.#soon.push({ subject, payload });
+  }
+
+  /** Sends what `tellSoon` has kept; all else that is sent comes behind it. */
+  sendSoon(): void {
+    if (this.#due === undefined) return;
+    clearImmediate(this.#due);
+    this.#due = undefined;
+    for (const { subject, payload } of this.#soon.splice(0)) this.#send(subject, payload);
   }
 
   /** Fire and forget: never throws, and what cannot be sent now is lost. */
   tell(subject: string, payload: string, reply?: string): void {
+    this.sendSoon();
+    this.#send(subject, payload, reply);
+  }
+
+  #send(subject: string, payload: string, reply?: string): void {
     try {
       this.nc.publish(subject, payload, reply === undefined ? {} : { reply });
     } catch {

@@ -1,7 +1,16 @@
-import { encodeToken, type SessionKey } from "@troupe/contracts";
+import { encodeToken, outboxSubject, type SessionKey } from "@troupe/contracts";
 import type { StoredEntry } from "@troupe/kernel";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type Bus, inboundLedger, livePublisher, liveSubscriber, sessionReader, statePort } from "../src/index.js";
+import {
+  type Bus,
+  inboundLedger,
+  livePublisher,
+  liveSubscriber,
+  outboxFeed,
+  publishPort,
+  sessionReader,
+  statePort,
+} from "../src/index.js";
 import { eventually } from "./condition.js";
 import { keyOf, type NatsFixture, provisioned, startFixture } from "./nats-fixture.js";
 
@@ -103,4 +112,26 @@ test("live bodies reach all listeners of a conversation, and only those", async 
   });
   expect(second).not.toContain("three");
   expect(other).toEqual([]);
+});
+
+test("a preview comes before what is sent after it, and before the end of the connection", async () => {
+  const connection = await fixture.connect("publisher");
+  const publisher = livePublisher(connection);
+  const heard: string[] = [];
+  liveSubscriber(bus).subscribe(keyOf("a"), (body) => heard.push(body));
+  const feed = outboxFeed(bus);
+  await feed.start();
+  feed.listen(keyOf("a"), () => heard.push("reply"));
+  await eventually(() => {
+    publisher.publish(keyOf("a"), "warm");
+    return heard.length > 0;
+  });
+  publisher.publish(keyOf("a"), "preview");
+  const effect = { kind: "publish", id: "e1", bell: null, subject: outboxSubject(keyOf("a")), body: {} } as const;
+  await publishPort(connection).publish(effect);
+  await eventually(() => heard.at(-1) === "reply");
+  expect(heard.at(-2)).toBe("preview");
+  publisher.publish(keyOf("a"), "last words");
+  await connection.close();
+  await eventually(() => heard.at(-1) === "last words");
 });

@@ -36,7 +36,7 @@ export function createTransport(connectTimeoutMs: number): Transport {
       const isTls = url.protocol === "https:";
       const options: RequestOptions = {
         method: init.method ?? "GET",
-        headers: Object.fromEntries(new Headers(init.headers)),
+        headers: Object.fromEntries(init.headers instanceof Headers ? init.headers : new Headers(init.headers)),
         agent: isTls ? agents.https : agents.http,
       };
       const body = typeof init.body === "string" ? init.body : "";
