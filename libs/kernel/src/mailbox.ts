@@ -9,7 +9,8 @@ import { type MailWork, mailWork, type Work } from "./work.js";
  * K2 A doorbell is no more than a hint to look; what is handled is read from the log, in order, so
  *    that a user message is never seen without the control mail before it. Control mail goes first.
  *    Every read begins at the cursor, so what is known is a prefix of what is there. While the actor
- *    takes no more user mail, the log is scanned past it for control mail.
+ *    takes no more user mail, the log is scanned past it for control mail. Where it is known that a read would find
+ *    what the bells in hand brought along and nothing else, it is spared (`heard-mail`).
  * K7 A bell is settled when its message is behind the cursor — for `work` and `self`, when what it
  *    answers is off the state's list — and nothing it caused is outstanding. Then it is acked,
  *    before that never. What is outstanding without a bell of its own keeps all of them, for one has to

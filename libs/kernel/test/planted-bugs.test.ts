@@ -44,10 +44,6 @@ const MUTANTS: readonly Mutant[] = [
     edits: [{ file: "heard-mail.ts", from: "name === undefined || ", to: "" }],
   },
   {
-    name: "K1: what was heard of one log is believed of the next",
-    edits: [{ file: "heard-mail.ts", from: "if (log !== this.#log)", to: "if (log === '')" }],
-  },
-  {
     name: "K3: ids are recomputed at publish",
     edits: [
       {
