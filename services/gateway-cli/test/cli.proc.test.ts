@@ -5,15 +5,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text as readAll } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { afterEach, beforeEach, expect, test, vi } from "vitest";
+import { ensureBuilt } from "@troupe/testkit";
+import { afterEach, beforeAll, beforeEach, expect, test, vi } from "vitest";
 import { FakeGateway, TOKEN } from "./fake-gateway.js";
 
-const MAIN = fileURLToPath(new URL("../src/main.ts", import.meta.url));
+const MAIN = fileURLToPath(new URL("../dist/main.js", import.meta.url));
 
 let gateway: FakeGateway;
 let data: string;
 const children = new Set<ChildProcessWithoutNullStreams>();
 
+// Through a TypeScript loader each of the many starts would take a second of a processor.
+beforeAll(ensureBuilt);
 beforeEach(async () => {
   gateway = await FakeGateway.start();
   data = await mkdtemp(join(tmpdir(), "troupe-cli-"));
@@ -35,7 +38,7 @@ function troupe(
   args: string[],
   { token = TOKEN, env = {} }: { token?: string; env?: Record<string, string> } = {},
 ): Run {
-  const argv = ["--conditions=troupe-source", "--import", "tsx", MAIN, ...args];
+  const argv = [MAIN, ...args];
   const set = { TROUPE_DATA: data, TROUPE_TOKEN: token, TROUPE_HTTP_PORT: new URL(gateway.url).port, ...env };
   const child = spawn(process.execPath, argv, { env: { PATH: process.env.PATH, ...set } });
   children.add(child);
@@ -203,7 +206,7 @@ interface Terminal {
 
 /** Runs the command in a pseudo-terminal, which `script` provides. */
 function inTerminal(args: string[]): Terminal {
-  const argv = [process.execPath, "--conditions=troupe-source", "--import", "tsx", MAIN, ...args];
+  const argv = [process.execPath, MAIN, ...args];
   const env = { PATH: process.env.PATH, TERM: "xterm", TROUPE_DATA: data, TROUPE_TOKEN: TOKEN };
   const child = spawn("script", ["-qec", argv.join(" "), "/dev/null"], {
     env: { ...env, TROUPE_HTTP_PORT: new URL(gateway.url).port },
