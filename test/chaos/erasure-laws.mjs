@@ -15,7 +15,7 @@ export function remainsIn({ session: { bornAt, life, messages }, outbox, entry, 
     for (const one of all) if (isOld(one)) remains.push(`${what} ${nameOf(one)}`);
   };
   const isOldTurn = ({ turn }) => !turns.has(turn);
-  look("outbox", outbox, ({ generation }) => generation < bornAt);
+  look("outbox", outbox, ({ generation, final }) => generation < bornAt || (final && !turns.has(final.turn)));
   look("inbound", stored.inbound, (id) => !ids.has(id));
   look("segments", stored.segments, (name) => Number(name.split(".")[0]) < bornAt);
   look("blobs", stored.blobs, (name) => Number(name.split("/")[0]) < bornAt);

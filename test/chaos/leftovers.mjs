@@ -4,18 +4,23 @@ import { jetstreamManager } from "@nats-io/jetstream";
 import { connect } from "@nats-io/transport-node";
 
 export class Leftovers {
+  #options;
   #connection;
 
   static async open({ nats: { url, user, pass } }) {
-    return new Leftovers(await connect({ servers: url, user, pass, maxReconnectAttempts: -1, name: "chaos" }));
+    // A server that is just coming up may refuse a login or be late with it: that is no reason to stay away.
+    const options = { servers: url, user, pass, name: "chaos", maxReconnectAttempts: -1, ignoreAuthErrorAbort: true };
+    return new Leftovers(options, await connect(options));
   }
 
-  constructor(connection) {
+  constructor(options, connection) {
+    this.#options = options;
     this.#connection = connection;
   }
 
   /** @returns {Promise<{ inbound: string[], segments: string[], blobs: string[], deliveries: string[] }>} without the key */
   async of(key) {
+    if (this.#connection.isClosed()) this.#connection = await connect(this.#options);
     const [inbound, segments, deliveries, blobs] = await Promise.all([
       this.#names("KV_inbound", `$KV.inbound.${key}.`, ">"),
       this.#names("KV_segments", `$KV.segments.${key}.`, ">"),

@@ -24,6 +24,7 @@ import { Verdict } from "./verdict.mjs";
 const PATIENCE_MS = 90_000;
 const PROGRESS_MS = 20_000;
 const INTERRUPTED = 130;
+const SHOWN_LENGTH = 300;
 
 const options = readOptions();
 const { number } = options;
@@ -36,7 +37,9 @@ console.log(`chaos: seed ${seed}, ${turns} turns in ${sessions.length} sessions,
 const journal = new Journal();
 const downtime = new Downtime({ orchestrators });
 const delays = new Delays();
-const verdict = new Verdict();
+const verdict = new Verdict(({ figure, session, text }) =>
+  console.log(`found: ${figure}: ${session ?? ""} ${text.slice(0, SHOWN_LENGTH)}`),
+);
 let modelCalls = 0;
 let over = 0;
 const steps = { cancel: 0, reset: 0, erase: 0, twins: 0, again: 0 };
@@ -110,24 +113,27 @@ async function load({ client, record, strikes, takeovers, court }) {
     strikes.onRevision(entry, before);
     takeovers.onRevision(entry, before);
   };
+  const hold = async (session) => {
+    const unwatch = await record.watch(session.name, onRevision);
+    const follower = session.isWatched ? new EventFollower(client, session.name, session) : undefined;
+    await talk({
+      client,
+      session,
+      isTimeUp: () => performance.now() > endAt,
+      begun: (kind) => {
+        if (kind in steps) steps[kind] += 1;
+      },
+      over: () => strikes.onTurns(++over),
+      erased: () => court.onErased(session),
+      failed: ({ name }, text) => verdict.add("stuck", name, null, text),
+    });
+    unwatch();
+    court.hear(session, follower);
+  };
   const hand = async () => {
     for (const session of rest) {
       if (performance.now() > endAt) return;
-      const unwatch = await record.watch(session.name, onRevision);
-      const follower = session.isWatched ? new EventFollower(client, session.name, session) : undefined;
-      await talk({
-        client,
-        session,
-        isTimeUp: () => performance.now() > endAt,
-        begun: (kind) => {
-          if (kind in steps) steps[kind] += 1;
-        },
-        over: () => strikes.onTurns(++over),
-        erased: () => court.onErased(session),
-        failed: ({ name }, text) => verdict.add("stuck", name, null, text),
-      });
-      unwatch();
-      court.hear(session, follower);
+      await hold(session).catch((error) => verdict.add("stuck", session.name, null, `ended by ${error.stack}`));
     }
   };
   await Promise.all(Array.from({ length: number("sessions") }, hand));

@@ -29,8 +29,16 @@ export class Verdict {
   /** Finals by kind, errors by code. */
   kinds = {};
 
+  #onFinding;
+
+  constructor(onFinding = () => undefined) {
+    this.#onFinding = onFinding;
+  }
+
   add(figure, session, turn, text) {
-    this.findings.push({ figure, session, turn, text });
+    const finding = { figure, session, turn, text };
+    this.findings.push(finding);
+    this.#onFinding(finding);
   }
 
   /** Whether anything was found about a session. */

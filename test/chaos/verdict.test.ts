@@ -151,6 +151,13 @@ const FAULTS: [name: string, figure: string, plant: (seen: Seen) => void][] = [
 
 const REMAINS: [name: string, plant: (seen: Seen) => void][] = [
   ["a final", (seen) => seen.outbox.push({ seq: 9, id: "k:9:0", generation: 0, final: finalOf(seen, 0) })],
+  [
+    "the final of a message that the erasure overtook",
+    (seen) => {
+      const final = { ...finalOf(seen, 0), turn: "t_old" };
+      seen.outbox.push({ seq: 9, id: "k:9:0", generation: 1, final });
+    },
+  ],
   ["the record of a message that came in", ({ stored }) => stored.inbound.push(digestOf("old"))],
   ["a sealed piece of the log", ({ stored }) => stored.segments.push("0.0-9.abc")],
   ["a blob", ({ stored }) => stored.blobs.push("0/abc")],

@@ -12,26 +12,26 @@ const FINAL_LIMIT_MS = 2_000;
 const ERASE_LIMIT_MS = 8_000;
 /** Messages that an erasure overtook and that are looked for at once. */
 const MAX_OVERTAKEN = 256;
+const CLIENT_LEFT = "the client has left";
 
 /**
  * Erases a session's state, then all that it has left elsewhere. When the second half fails the client is asked to
  * repeat the request: it goes on with what is left, and only when nothing is, the session is unknown.
  *
+ * A client that has left may have been told by another gateway that all is gone, and may speak again already: nothing is
+ * removed for it any more, or a late removal would take a new conversation with it.
+ *
  * @param erase erases the state; throws the 404 when there is none
+ * @param isGone whether the client has left
  * @throws HttpProblem 503 when something may be left, and what `erase` throws
  */
 export async function eraseSession(
   { forget, log }: Pick<Gateway, "forget" | "log">,
   key: SessionKey,
-  erase: () => Promise<void>,
+  { erase, isGone }: { readonly erase: () => Promise<void>; readonly isGone: () => boolean },
 ): Promise<void> {
-  const unknown = await erase().then(
-    () => null,
-    (error: unknown) => {
-      if (error instanceof HttpProblem && error.status === 404) return error;
-      throw error;
-    },
-  );
+  const unknown = await unknownSession(erase());
+  if (isGone()) throw unfinished(CLIENT_LEFT);
   let removed: boolean;
   try {
     removed = await forget(key);
@@ -49,21 +49,27 @@ export async function eraseSession(
  *
  * @throws HttpProblem 404 when there is no such session, 503 when the state keeps owing something
  */
-export async function eraseState(gateway: Gateway, request: ControlRequest): Promise<void> {
+export async function eraseState(gateway: Gateway, request: ControlRequest, isGone: () => boolean): Promise<void> {
   const { session } = request;
   const deadline = performance.now() + ERASE_LIMIT_MS;
-  const unknown = await loadSession(gateway, session).then(
-    () => null,
-    (error: unknown) => {
-      if (error instanceof HttpProblem && error.status === 404) return error;
-      throw error;
-    },
-  );
+  const unknown = await unknownSession(loadSession(gateway, session));
   if (unknown !== null && (await isSettled(gateway, session))) throw unknown;
   do {
+    if (isGone()) throw unfinished(CLIENT_LEFT);
     if (performance.now() > deadline) throw unfinished("what the session still has to say could not be ended");
     await eraseOnce(gateway, request);
   } while (!(await isSettled(gateway, session)));
+}
+
+/** The 404 that a look at a session ended in; null when there is one. */
+async function unknownSession(look: Promise<unknown>): Promise<HttpProblem | null> {
+  try {
+    await look;
+    return null;
+  } catch (error) {
+    if (error instanceof HttpProblem && error.status === 404) return error;
+    throw error;
+  }
 }
 
 async function isSettled({ sessions, mailbox }: Gateway, { key }: SessionRef): Promise<boolean> {

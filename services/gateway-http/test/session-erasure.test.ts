@@ -7,7 +7,7 @@ import { eraseSession, owes } from "../src/session-erasure.js";
 const log = createLogger({ service: "test", level: "silent" });
 const { key } = sessionRef("a");
 const erase = (forget: () => Promise<boolean>, state: () => Promise<void> = async () => {}): Promise<void> =>
-  eraseSession({ forget, log }, key, state);
+  eraseSession({ forget, log }, key, { erase: state, isGone: () => false });
 
 const unknown = (): Promise<void> => Promise.reject(new HttpProblem(404, "unknown_session", "none"));
 
@@ -25,6 +25,15 @@ it("is done when the state is erased, and says that a session is unknown only wh
   await erase(async () => false);
   await erase(async () => true, unknown);
   await expect(erase(async () => false, unknown)).rejects.toMatchObject({ status: 404 });
+});
+
+it("removes nothing any more for a client that has left: it may speak again already", async () => {
+  let [left, forgotten] = [false, false];
+  const leave = async (): Promise<void> => void (left = true);
+  const forget = async (): Promise<boolean> => (forgotten = true);
+  const erasing = eraseSession({ forget, log }, key, { erase: leave, isGone: () => left });
+  await expect(erasing).rejects.toMatchObject({ status: 503 });
+  expect(forgotten).toBe(false);
 });
 
 it("removes nothing of a session whose state was not erased", async () => {

@@ -51,7 +51,9 @@ export function addSessionRoutes(app: FastifyInstance, gateway: Gateway): void {
 
   app.delete<SessionPath>("/v1/sessions/:session", async (request, reply) => {
     const erasure = controlRequest(request, "erase");
-    await eraseSession(gateway, erasure.session.key, () => eraseState(gateway, erasure));
+    const isGone = (): boolean => reply.raw.destroyed;
+    const erase = (): Promise<void> => eraseState(gateway, erasure, isGone);
+    await eraseSession(gateway, erasure.session.key, { erase, isGone });
     return reply.code(204).send();
   });
 }
