@@ -1,8 +1,10 @@
 import { parseSessionId } from "@troupe/contracts";
 import { jobSource, publishPort } from "@troupe/jetstream";
 import { JOB_LAWS, type JobWorld } from "@troupe/jobs/testing";
-import { afterAll, beforeAll, describe, test } from "vitest";
+import { afterAll, beforeAll, describe, test, vi } from "vitest";
 import { eventually, NatsScene } from "./nats-scene.js";
+
+vi.setConfig({ testTimeout: 120_000 });
 
 describe("the laws of job sources on JetStream", () => {
   let scene: NatsScene;

@@ -19,7 +19,7 @@ export class NatsScene {
   }
 
   async connect(): Promise<Bus> {
-    const bus = await connectBus({ target: this.server, name: "test" });
+    const bus = await connectBus({ target: this.server, name: "test", waitMs: 60_000 });
     this.#buses.push(bus);
     return bus;
   }
@@ -34,7 +34,7 @@ export class NatsScene {
 export async function eventually(
   condition: () => boolean | Promise<boolean>,
   what = "the condition",
-  limitMs = 30_000,
+  limitMs = 60_000,
 ): Promise<void> {
   const deadline = performance.now() + limitMs;
   while (!(await condition())) {
