@@ -1,5 +1,6 @@
 export { DeadLetter } from "./dead-letter.js";
 export { decode, type Decoded, describeIssues, encode, Envelope, HEADER, SCHEMA_VERSION } from "./envelope.js";
+export { blobNameOf, blobPieceNames, blobPieces, type NamedPiece, TextRest, wholeCharacter } from "./large-text.js";
 export { Delta, LiveEvent, PreviewReset, ToolProgress } from "./live.js";
 export {
   ACCEPTED_ORIGINS,

@@ -46,7 +46,7 @@ export async function streamEvents(
   for (const event of await outbox.replay(key, after)) {
     await out.drained();
     if (!out.open) return;
-    sequence.replayed(durableEvent(event));
+    sequence.replayed(durableEvent(await outbox.whole(event)));
   }
   sequence.replayEnded();
 }

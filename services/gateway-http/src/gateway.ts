@@ -1,5 +1,5 @@
 import type { SessionKey } from "@troupe/contracts";
-import type { LiveSubscriber, MailSender, OutboxFeed, SegmentStore, SessionReader } from "@troupe/jetstream";
+import type { BlobStore, LiveSubscriber, MailSender, OutboxFeed, SegmentStore, SessionReader } from "@troupe/jetstream";
 import type { MailPort } from "@troupe/kernel";
 import type { Logger } from "@troupe/platform";
 import type { GatewayMetrics } from "./gateway-metrics.js";
@@ -13,6 +13,8 @@ export interface Gateway {
   readonly sessions: SessionReader;
   /** Sealed pieces of long histories. */
   readonly segments: SegmentStore;
+  /** The rests of large texts. */
+  readonly blobs: BlobStore;
   readonly mail: MailSender;
   /** MAIL, to look into: nothing is taken from it here. */
   readonly mailbox: MailPort;

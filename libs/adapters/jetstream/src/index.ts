@@ -1,9 +1,9 @@
-export { type BlobStore, blobStore } from "./blob-store.js";
+export { type BlobPlace, type BlobStore, blobStore } from "./blob-store.js";
 export { type BellOptions, ringBells } from "./bell-source.js";
 export type { Bus } from "./bus.js";
 export { BusError } from "./bus-error.js";
 export { connectBus, type ConnectRequest, type NatsTarget } from "./connection.js";
-export { forget } from "./erasure.js";
+export { forget, sweepOrphans } from "./erasure.js";
 export { type InboundLedger, inboundLedger, type InboundRecord } from "./inbound-ledger.js";
 export { type LivePublisher, livePublisher, type LiveSubscriber, liveSubscriber } from "./live.js";
 export { mailPort } from "./mail-port.js";
