@@ -78,3 +78,6 @@ try {
   await troupe.stop();
   model.disconnect();
 }
+
+// A section of its own, on an installation of its own.
+await import("./long-conversation.mjs");
