@@ -47,3 +47,6 @@ if (values.report) {
   writeFileSync(at("README.md"), withFigures(readFileSync(at("README.md"), "utf8"), results));
   console.log("\nwritten: docs/reports/bench.md and the table in README.md");
 }
+
+// A section of its own, on an installation of its own.
+await import("./long-conversation.mjs");

@@ -1,5 +1,6 @@
 import type { Channel as ChannelName, SessionKey } from "@troupe/contracts";
 import {
+  blobStore,
   type Bus,
   deliveryLedger,
   inboundLedger,
@@ -80,6 +81,7 @@ async function openDeliveries(
     ledger: deliveryLedger(bus),
     clock: systemClock,
     replay: (key, after) => outbox.replay(key, after),
+    whole: (event) => outbox.whole(event),
     exists: (seq) => outbox.exists(seq),
     beforeSend: async (key, turn) => {
       if (turn !== null) await previews.end(key, turn);
@@ -123,7 +125,8 @@ async function listen(
   { channel, outbox, previews }: Parts,
 ): Promise<{ stop(): Promise<void> }> {
   const mail = mailSender(bus);
-  const ports = { mail, ledger: inboundLedger(bus), sessions: sessionReader(bus), outbox, segments: segmentStore(bus) };
+  const stores = { segments: segmentStore(bus), blobs: blobStore(bus) };
+  const ports = { mail, ledger: inboundLedger(bus), sessions: sessionReader(bus), outbox, ...stores };
   const intake = channelIntake({
     channel: channel.name,
     inbox: new MessageInbox({ ...ports, log }),

@@ -53,6 +53,7 @@ class Office {
       ledger: this.ledger,
       clock: this.clock,
       replay: async (key, after) => this.log.filter((event) => event.key === key && event.seq > after),
+      whole: async (event) => event,
       exists: async (seq) => this.log.some((event) => event.seq === seq),
       beforeSend: async () => undefined,
       onEnd: (_key, { seq }, end) => this.ended.push(`${seq} ${end.kind === "settled" ? end.as : end.kind}`),

@@ -14,7 +14,12 @@ const log = {
 const segments = { read: async () => JSON.stringify({ messages: ["a", "b", "c", "d"].map(said) }) };
 const session = { key: "http.a" as SessionKey };
 
-const outboxOf = (...events: OutboxEvent[]) => ({ replay: async () => events });
+const blobs = { get: async () => undefined };
+
+const outboxOf = (...events: OutboxEvent[]) => ({
+  replay: async () => events,
+  whole: async (event: OutboxEvent) => event,
+});
 
 const finalEvent = (generation: number): OutboxEvent => {
   const { final: recent } = answered("t_1");
@@ -25,7 +30,7 @@ const finalEvent = (generation: number): OutboxEvent => {
 
 it("finds an answer whose text is sealed away, though the outbox no longer holds it", async () => {
   const entry = sessionEntry({ log, recent: [answered("t_1", { index: 2 })] });
-  expect(await lookUpFinal({ outbox: outboxOf(), segments }, session, "t_1", entry)).toMatchObject({
+  expect(await lookUpFinal({ outbox: outboxOf(), segments, blobs }, session, "t_1", entry)).toMatchObject({
     kind: "answer",
     text: "c",
   });
@@ -33,11 +38,11 @@ it("finds an answer whose text is sealed away, though the outbox no longer holds
 
 it("does not take a message of an earlier generation's index for the answer", async () => {
   const entry = sessionEntry({ log, recent: [answered("t_1", { index: 2, generation: -1 })] });
-  expect(await lookUpFinal({ outbox: outboxOf(), segments }, session, "t_1", entry)).toBeNull();
+  expect(await lookUpFinal({ outbox: outboxOf(), segments, blobs }, session, "t_1", entry)).toBeNull();
 });
 
 it("finds in the outbox what the state has forgotten, unless it is of before the session was erased", async () => {
-  const ports = { outbox: outboxOf(finalEvent(0)), segments };
+  const ports = { outbox: outboxOf(finalEvent(0)), segments, blobs };
   expect(await lookUpFinal(ports, session, "t_1", sessionEntry({ generation: 1 }))).toMatchObject({ text: "old" });
   expect(await lookUpFinal(ports, session, "t_1", null)).toMatchObject({ text: "old" });
   const erased = sessionEntry({ generation: 1, erased: true });

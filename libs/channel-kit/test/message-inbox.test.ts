@@ -17,8 +17,9 @@ function inboxBeside(messageId: string, digest: string): MessageInbox {
     ledger: { get: async () => null, record: async () => undefined },
     sessions: { read, readFresh: read, watch: unexpected, keys: unexpected },
     mail: { send: async () => ({ seq: 1, duplicate: false }), bodyAt: unexpected },
-    outbox: { replay: async () => [] },
+    outbox: { replay: async () => [], whole: async (event) => event },
     segments: { read: unexpected },
+    blobs: { get: unexpected },
     log: unexpected as never,
   });
 }

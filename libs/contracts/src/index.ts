@@ -4,6 +4,7 @@ export { deliveryIdOf, DeliveryRecord, DeliveryStatus } from "./delivery.js";
 export { decode, type Decoded, describeIssues, encode, Envelope, HEADER, SCHEMA_VERSION } from "./envelope.js";
 export { Job, JOB_KINDS, type JobKind, JOBS, JobAttempts } from "./job.js";
 export type { JobDelivery, JobPull, JobSource } from "./job-source.js";
+export { blobNameOf, blobPieceNames, blobPieces, type NamedPiece, TextRest, wholeCharacter } from "./large-text.js";
 export { Delta, LiveEvent, PreviewReset, ToolProgress } from "./live.js";
 export {
   ACCEPTED_ORIGINS,

@@ -55,6 +55,7 @@ export type ModelFailureCode =
   | "unauthorized" // 401, 403
   | "refused" // other 4xx: never retried
   | "context_too_long"
+  | "too_long" // the answer grew beyond all measure
   | "stalled" // no byte for the stall limit
   | "cut" // the stream ended before its end marker
   | "malformed"; // the body was not what the protocol says

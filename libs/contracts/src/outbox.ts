@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { Envelope } from "./envelope.js";
+import { TextRest } from "./large-text.js";
 
 /** What goes to people, in the shapes that the HTTP API shows them. */
 
@@ -41,7 +42,14 @@ export const Notice = z.object({
 export type Notice = z.infer<typeof Notice>;
 
 export const OutboxMessage = z.discriminatedUnion("kind", [
-  Envelope.extend({ kind: z.literal("final"), session: z.string(), generation: z.number().int(), final: Final }),
+  Envelope.extend({
+    kind: z.literal("final"),
+    session: z.string(),
+    generation: z.number().int(),
+    final: Final,
+    /** Of a text too large for a message; `final` then holds its beginning. */
+    rest: TextRest.optional(),
+  }),
   Envelope.extend({ kind: z.literal("notice"), session: z.string(), generation: z.number().int(), notice: Notice }),
 ]);
 export type OutboxMessage = z.infer<typeof OutboxMessage>;

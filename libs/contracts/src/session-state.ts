@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { TextRest } from "./large-text.js";
 import { TurnError } from "./outbox.js";
 
 /**
@@ -12,7 +13,12 @@ export const ToolCall = z.object({
   function: z.object({ name: z.string(), arguments: z.string() }),
 });
 
-const Logged = z.object({ turn: z.string(), at: z.number().int() });
+const Logged = z.object({
+  turn: z.string(),
+  at: z.number().int(),
+  /** Of a content too large for the state, which is then its beginning. */
+  rest: TextRest.optional(),
+});
 
 /** One entry of the append-only log; its absolute index is `log.from` plus its place in the tail. */
 export const LogMessage = z.discriminatedUnion("role", [
@@ -64,7 +70,9 @@ export const QueuedMessage = z.object({
   messageId: z.string(),
   digest: z.string(),
   text: z.string(),
+  rest: TextRest.optional(),
   instructions: z.string().optional(),
+  instructionsRest: TextRest.optional(),
   introduce: z.boolean(),
   trace: z.string().optional(),
   at: z.number().int(),
@@ -87,6 +95,7 @@ export const Turn = z.object({
   /** Answers in a row that held nothing to show. */
   emptyAnswers: z.number().int().nonnegative(),
   instructions: z.string().optional(),
+  instructionsRest: TextRest.optional(),
   introduce: z.boolean(),
   trace: z.string().optional(),
 });

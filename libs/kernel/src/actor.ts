@@ -1,3 +1,4 @@
+import type { Listed } from "./entry.js";
 import type { MailItem, MailOrigin } from "./ports.js";
 
 /**
@@ -70,6 +71,17 @@ export interface Sealing<F> {
   readonly segments: readonly { readonly name: string; readonly text: string }[];
 }
 
+/** What a commit is about to write, as far as its size is the actor's. */
+export interface Weight<F, R> {
+  readonly fields: F;
+  readonly outstanding: readonly Listed<R>[];
+}
+
+export interface Offloaded<F, R> extends Weight<F, R> {
+  /** To be stored before the commit that names them. */
+  readonly blobs: readonly { readonly name: string; readonly text: string }[];
+}
+
 export interface Actor<F, M, R, O> {
   /** Version of the fields' form; an entry of a higher one is left to newer services. */
   readonly schema: number;
@@ -81,6 +93,11 @@ export interface Actor<F, M, R, O> {
   full(fields: F): boolean;
   /** Moves the older part of a state that has grown into segments, which the next commit then names (K12). */
   seal(fields: F): Sealing<F> | undefined;
+  /**
+   * Puts names in place of what is too large for the entry or for a message (K12); undefined: nothing is. The names are
+   * made from the content, so that a commit that was refused leaves nothing but what the next one names again.
+   */
+  offload?(weight: Weight<F, R>): Offloaded<F, R> | undefined;
   /** Whether the state lists what this `work` mail answers. Timers are listed by the kernel. */
   expects(fields: F, answers: string): boolean;
   receive(fields: F, input: Input<M, R, O>, now: number): Decision<F, R>;

@@ -1,5 +1,5 @@
 export type { Actor, DecodedMail, Decision, Input, Lane } from "./actor.js";
-export type { PublishEffect, RunEffect, RunNote, Sealing, TimerEffect } from "./actor.js";
+export type { Offloaded, PublishEffect, RunEffect, RunNote, Sealing, TimerEffect, Weight } from "./actor.js";
 export type { ArmedTimer, Attempt, Cursors, Entry, Lease, Listed, ListedPublish, ListedRun } from "./entry.js";
 export { type DrainLimits, Host } from "./host.js";
 export { HOST_DEFAULTS, type HostBase, type HostOptions } from "./options.js";

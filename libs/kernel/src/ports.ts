@@ -60,7 +60,7 @@ export interface Bell {
   working(): void;
 }
 
-/** Sealed pieces of long states: written once, named by what they hold (K12). */
+/** Pieces of long states and of large texts: written once, named by what they hold (K12). */
 export interface SegmentPort {
   /** Create-only; that it exists already is success. Rejects when the outcome is unknown. */
   create(name: string, text: string): Promise<void>;
@@ -124,6 +124,8 @@ export interface Ports<F, R, O> {
   readonly state: StatePort;
   readonly mail: MailPort;
   readonly segments: SegmentPort;
+  /** What is too large for an entry or a message. */
+  readonly blobs: SegmentPort;
   readonly publish: PublishPort;
   readonly owner: OwnerPort;
   readonly runs: RunPort<F, R, O>;

@@ -143,11 +143,12 @@ export class Tenure<F, M, R, O> {
   /** One commit. Afterwards the entry known is the one written, or else the leader's. */
   async write(folded: Entry<F, R>, keepLease: boolean): Promise<void> {
     const { key, owner, options, ports } = this.#base;
-    const lease = keepLease ? { owner, until: ports.clock.now() + options.leaseMs } : null;
     const runs = this.isHeld ? 0 : runsOf(this.entry).length;
-    const next = { ...folded, epoch: folded.epoch + (this.isHeld ? 0 : 1), lease };
-    const sentAt = ports.clock.monotonic();
     try {
+      const light = await this.#offloaded(folded);
+      const lease = keepLease ? { owner, until: ports.clock.now() + options.leaseMs } : null;
+      const next = { ...light, epoch: folded.epoch + (this.isHeld ? 0 : 1), lease };
+      const sentAt = ports.clock.monotonic();
       const outcome = await ports.state.write(key, JSON.stringify(next), this.revision);
       if (outcome.kind === "stored") {
         this.#backoff.reset();
@@ -166,6 +167,16 @@ export class Tenure<F, M, R, O> {
       await this.#pauseAfterFailure();
     }
     await this.refresh();
+  }
+
+  /** K12: what is large is stored before the commit that names it; if it cannot be, there is no commit. */
+  async #offloaded(folded: Entry<F, R>): Promise<Entry<F, R>> {
+    const { actor, ports } = this.#base;
+    const light = actor.offload?.(folded);
+    if (!light) return folded;
+    const { blobs, fields, outstanding } = light;
+    await Promise.all(blobs.map(({ name, text }) => ports.blobs.create(name, text)));
+    return { ...folded, fields, outstanding };
   }
 
   /** K9: a store that takes nothing is not hammered, and nobody waits in memory for it without a lease. */

@@ -35,6 +35,7 @@ export class ActorRun<F, M, R, O> {
         },
         mail: { ...mail, read: counted("mail read", mail.read), waiting: counted("waiting", mail.waiting) },
         segments: { create: counted("segment", this.ports.segments.create) },
+        blobs: { create: counted("blob", this.ports.blobs.create) },
         publish: { publish: counted("publish", publish.publish) },
         owner,
         runs,

@@ -125,6 +125,16 @@ const MUTANTS: readonly Mutant[] = [
     ],
   },
   {
+    name: "K12: a commit names what is too large for it and is not stored yet",
+    edits: [
+      {
+        file: "tenure.ts",
+        from: "await Promise.all(blobs.map(({ name, text }) => ports.blobs.create(name, text)));",
+        to: "void Promise.allSettled(blobs.map(({ name, text }) => ports.blobs.create(name, text)));",
+      },
+    ],
+  },
+  {
     name: "K11: mail behind a failed one goes on in its lane",
     edits: [
       {

@@ -1,5 +1,6 @@
 import type { SessionKey } from "@troupe/contracts";
 import type {
+  BlobStore,
   DeadLetters,
   LiveSubscriber,
   MailSender,
@@ -20,6 +21,8 @@ export interface Gateway {
   readonly sessions: SessionReader;
   /** Sealed pieces of long histories. */
   readonly segments: SegmentStore;
+  /** The rests of large texts. */
+  readonly blobs: BlobStore;
   readonly mail: MailSender;
   /** MAIL, to look into: nothing is taken from it here. */
   readonly mailbox: MailPort;

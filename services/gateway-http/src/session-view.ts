@@ -1,5 +1,6 @@
 import { formatSessionId, type LogMessage, type SessionEntry, sessionOfKey, type Turn } from "@troupe/contracts";
-import { messagesBetween, type ReadSegment } from "@troupe/history";
+import { messagesBetween, type ReadSegment, wholeMessages } from "@troupe/history";
+import type { BlobStore } from "@troupe/jetstream";
 import type { LoadedSession, SessionRef } from "./session-access.js";
 
 /** Milliseconds since the epoch as ISO 8601, UTC, with milliseconds. */
@@ -41,25 +42,47 @@ export function sessionListItem(key: string, entry: SessionEntry) {
   };
 }
 
+/** A page ends before it is longer than this, in UTF-16 units of contents: it is built in memory. */
+const MAX_PAGE_LENGTH = 4 * 1024 * 1024;
+
+export interface MessagesQuery {
+  readonly range: { readonly from: number; readonly limit: number };
+  readonly read: ReadSegment;
+  readonly blobs: Pick<BlobStore, "get">;
+}
+
 /** `GET /v1/sessions/{s}/messages`: the log from an absolute index on; `next` is null at its end. */
 export async function messagesView(
   session: SessionRef,
   { fields }: Pick<LoadedSession, "fields">,
-  { range, read }: { readonly range: { readonly from: number; readonly limit: number }; readonly read: ReadSegment },
+  { range, read, blobs }: MessagesQuery,
 ) {
   const { log, generation } = fields;
+  const { key, text } = session;
   const total = log.from + log.tail.length;
   const from = Math.min(range.from, total);
   const to = Math.min(from + range.limit, total);
-  const messages = await messagesBetween({ ...log, key: session.key, generation }, { from, to }, read);
+  const page = firstOf(await messagesBetween({ ...log, key, generation }, { from, to }, read), MAX_PAGE_LENGTH);
+  const next = from + page.length;
+  const messages = await wholeMessages(page, ({ blob }) => blobs.get({ key, generation }, blob));
   return {
-    session: session.text,
+    session: text,
     generation,
     from,
-    next: to < total ? to : null,
+    next: next < total ? next : null,
     total,
     messages: messages.map((message, place) => messageView(message, from + place)),
   };
+}
+
+/** As many as fit, at least one. */
+function firstOf(messages: readonly LogMessage[], length: number): readonly LogMessage[] {
+  let left = length;
+  const end = messages.findIndex(({ content, rest }, place) => {
+    left -= (content?.length ?? 0) + (rest?.length ?? 0);
+    return left < 0 && place > 0;
+  });
+  return end < 0 ? messages : messages.slice(0, end);
 }
 
 function messageView(message: LogMessage, index: number) {

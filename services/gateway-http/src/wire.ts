@@ -1,6 +1,7 @@
 import { MessageInbox, openBus } from "@troupe/channel-kit";
 import {
   type Bus,
+  blobStore,
   deadLetters,
   forget,
   inboundLedger,
@@ -66,16 +67,18 @@ export function createGateway({ log, metrics }: Context, bus: Bus): Gateway {
   const sessions = sessionReader(bus);
   const outbox = outboxFeed(bus);
   const segments = segmentStore(bus);
+  const blobs = blobStore(bus);
   return {
     log,
     metrics: gatewayMetrics(metrics),
     sessions,
     segments,
+    blobs,
     mail,
     mailbox: mailPort(bus, "session"),
     outbox,
     live: liveSubscriber(bus),
-    inbox: new MessageInbox({ mail, ledger: inboundLedger(bus), sessions, outbox, segments, log }),
+    inbox: new MessageInbox({ mail, ledger: inboundLedger(bus), sessions, outbox, segments, blobs, log }),
     dead: deadLetters(bus, { channel: "http" }),
     forget: (key) => forget(bus, key),
     long: new LongRequests(),

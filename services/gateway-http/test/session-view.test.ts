@@ -42,8 +42,9 @@ describe("messagesView", () => {
     key.endsWith(`.0-10.${"0".repeat(64)}`)
       ? Promise.resolve(JSON.stringify({ messages: sealed }))
       : Promise.reject(new Error(`no segment ${key}`));
+  const blobs = { get: () => Promise.resolve(undefined) };
   const view = (from: number, limit: number, shown = log) =>
-    messagesView(sessionRef("http:a"), sessionEntry({ log: shown }), { range: { from, limit }, read });
+    messagesView(sessionRef("http:a"), sessionEntry({ log: shown }), { range: { from, limit }, read, blobs });
 
   it.each([
     [10, 2, [10, 11], 12],

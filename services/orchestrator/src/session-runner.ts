@@ -1,11 +1,14 @@
-import type { LogMessage, ModelRequest, SessionFields, SessionKey } from "@troupe/contracts";
+import type { LogMessage, ModelRequest, SessionFields, SessionKey, Turn } from "@troupe/contracts";
 import { type ContextSettings, isEnough, type LoadedLog, modelRequest, summaryRequest } from "@troupe/context";
 import { estimateTokens, messagesBetween, newestMessages, problemsOf, type SealedLog } from "@troupe/history";
+import { type ReadRest, wholeMessages, wholeText } from "@troupe/history";
 import type { SegmentStore } from "@troupe/jetstream";
 import type { RunContext, RunPort, StartedRun } from "@troupe/kernel";
 import { backoff, delay } from "@troupe/platform";
 import { cleanText } from "@troupe/reasoning";
 import type { SessionOutcome, SessionRun } from "@troupe/session";
+import { excerptOf } from "@troupe/tools";
+import { cleanAnswer, LONG_ANSWER_LENGTH } from "./model/clean-answer.js";
 import { LiveAttempts } from "./model/live-attempts.js";
 import type { ModelRouter, RequestForm } from "./model/model-router.js";
 import { TurnPreview } from "./model/turn-preview.js";
@@ -25,6 +28,15 @@ type Context = RunContext<SessionFields>;
 
 /** Why a run is aborted. One for all: by default each abort makes an error of its own, with a stack that nobody reads. */
 const OVER = new Error("the run is no longer wanted");
+
+/** A summary is asked to have 300 words; one that goes on and on is shown up to here. In UTF-16 units. */
+const MAX_SUMMARY_LENGTH = 12_000;
+
+/** What the model is shown, with no text left out. */
+interface Whole {
+  readonly fields: SessionFields;
+  readonly log: LoadedLog;
+}
 
 export class SessionRunner implements RunPort<SessionFields, SessionRun, SessionOutcome> {
   readonly #base: RunnerBase;
@@ -80,7 +92,9 @@ export class SessionRunner implements RunPort<SessionFields, SessionRun, Session
     });
     if (outcome.kind === "aborted") return never();
     if (outcome.kind === "failed") log.warn({ code: outcome.code }, `no summary could be made: ${outcome.detail}`);
-    return { kind: "summary", text: outcome.kind === "answer" ? cleanText(outcome.text).visible.trim() || null : null };
+    if (outcome.kind === "failed") return { kind: "summary", text: null };
+    const { text } = excerptOf(cleanText(outcome.text).visible.trim(), 0, MAX_SUMMARY_LENGTH);
+    return { kind: "summary", text: text || null };
   }
 
   async #infer(run: InferRun, { key, epoch, fields }: Context, aborted: AbortSignal): Promise<SessionOutcome> {
@@ -92,12 +106,12 @@ export class SessionRunner implements RunPort<SessionFields, SessionRun, Session
     const limit = new TimeLimit(run.deadlineAt, aborted);
     const stopTimer = metrics.modelSeconds.startTimer();
     try {
-      const loaded = await this.#load(key, fields, limit.signal);
-      if (loaded === undefined) {
+      const whole = await this.#load(session, fields, limit.signal);
+      if (whole === undefined) {
         stopTimer({ outcome: "aborted" });
         return await this.#whenAborted(aborted);
       }
-      const outcome = await model.complete("answer", (form) => this.#request(fields, loaded, form), {
+      const outcome = await model.complete("answer", (form) => this.#request(whole, form), {
         signal: limit.signal,
         timeLeftMs: run.deadlineAt - Date.now(),
         onText: (text) => preview.add(text),
@@ -108,21 +122,25 @@ export class SessionRunner implements RunPort<SessionFields, SessionRun, Session
       stopTimer({ outcome: outcome.kind === "failed" ? outcome.code : outcome.kind });
       if (outcome.kind === "aborted") return await this.#whenAborted(aborted);
       if (outcome.kind === "failed") log.error({ turn, code: outcome.code }, `model call failed: ${outcome.detail}`);
-      return { kind: "model", outcome };
+      if (outcome.kind !== "answer" || outcome.text.length <= LONG_ANSWER_LENGTH) return { kind: "model", outcome };
+      return { kind: "model", outcome: { ...outcome, text: await cleanAnswer(outcome.text) }, isClean: true };
     } finally {
       limit.close();
     }
   }
 
   /** As much of the log as a model may be shown; older pieces are read only when they are. Undefined: aborted. */
-  async #load(key: string, fields: SessionFields, signal: AbortSignal): Promise<LoadedLog | undefined> {
-    const { context, segments, log } = this.#base;
+  async #load(key: SessionKey, fields: SessionFields, signal: AbortSignal): Promise<Whole | undefined> {
+    const { context, segments, blobs, log } = this.#base;
+    const readRest: ReadRest = ({ blob }) => blobs.get({ key, generation: fields.generation }, blob);
     const enough = (messages: readonly LogMessage[], from: number) =>
       isEnough(fields, { from, messages }, context.windowTokens);
     const pauses = backoff({ minMs: 100, maxMs: 2_000 });
     for (;;) {
       try {
-        return await newestMessages(sealedLog(key, fields), enough, segments.read);
+        const { from, messages } = await newestMessages(sealedLog(key, fields), enough, segments.read);
+        const turn = fields.turn === null ? null : await wholeTurn(fields.turn, readRest);
+        return { fields: { ...fields, turn }, log: { from, messages: await wholeMessages(messages, readRest) } };
       } catch (cause) {
         // The server may be away for a moment; the turn's deadline ends the patience.
         if (signal.aborted) return undefined;
@@ -132,7 +150,7 @@ export class SessionRunner implements RunPort<SessionFields, SessionRun, Session
     }
   }
 
-  #request(fields: SessionFields, loaded: LoadedLog, { model, windowShare }: RequestForm): ModelRequest {
+  #request({ fields, log: loaded }: Whole, { model, windowShare }: RequestForm): ModelRequest {
     const { context, toolbox } = this.#base;
     const windowTokens = windowShare === 1 ? context.windowTokens : sharedWindow(loaded, context, windowShare);
     const request = modelRequest(fields, loaded, { ...context, model, windowTokens }, toolbox.specs);
@@ -149,6 +167,12 @@ export class SessionRunner implements RunPort<SessionFields, SessionRun, Session
   #whenAborted(aborted: AbortSignal): Promise<SessionOutcome> {
     return aborted.aborted ? never() : Promise.resolve({ kind: "deadline" });
   }
+}
+
+async function wholeTurn(turn: Turn, read: ReadRest): Promise<Turn> {
+  const { instructions, instructionsRest, ...others } = turn;
+  if (instructions === undefined) return turn;
+  return { ...others, instructions: await wholeText(instructions, instructionsRest, read) };
 }
 
 /** A share of what is shown usually: a conversation that does not fill the window would be no shorter in half of it. */

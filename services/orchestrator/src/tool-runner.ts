@@ -1,5 +1,5 @@
-import { digestOf, type SessionFields, type SessionKey } from "@troupe/contracts";
-import type { BlobStore } from "@troupe/jetstream";
+import type { SessionFields, SessionKey } from "@troupe/contracts";
+import type { BlobPlace, BlobStore } from "@troupe/jetstream";
 import type { RunContext } from "@troupe/kernel";
 import type { Logger } from "@troupe/platform";
 import type { SessionOutcome, SessionRun } from "@troupe/session";
@@ -11,14 +11,9 @@ import type { TurnVoice } from "./turn-voice.js";
 type ToolRun = Extract<SessionRun, { kind: "tool" }>;
 type ToolOutcome = Extract<SessionOutcome, { kind: "tool" }>;
 
-interface Place {
-  readonly session: SessionKey;
-  readonly generation: number;
-}
-
 export interface ToolRunnerBase {
   readonly toolbox: Toolbox;
-  readonly blobs: BlobStore;
+  readonly blobs: Pick<BlobStore, "put" | "get">;
   readonly voice: TurnVoice;
   readonly log: Logger;
   readonly metrics: OrchestratorMetrics;
@@ -44,7 +39,7 @@ export class ToolRunner {
     voice.tool(session, epoch, { turn, callId, name, status: "started", summary: name });
     const limit = new TimeLimit(run.deadlineAt, aborted);
     const ended = await Promise.race([
-      this.#call(run, { session, generation: fields.generation }, limit.signal),
+      this.#call(run, { key: session, generation: fields.generation }, limit.signal),
       limit.passed.then(() => undefined),
     ]);
     limit.close();
@@ -56,32 +51,27 @@ export class ToolRunner {
     return { kind: "tool", result };
   }
 
-  async #call(run: ToolRun, place: Place, signal: AbortSignal): Promise<ToolResult & { blob: string | null }> {
+  async #call(run: ToolRun, place: BlobPlace, signal: AbortSignal): Promise<ToolResult & { blob: string | null }> {
     const { toolbox, blobs } = this.#base;
-    const readBlob = (blob: string) => blobs.get(place.session, blobName(place, blob));
+    const readBlob = (blob: string) => blobs.get(place, blob);
     const result = await toolbox.run(run.name, run.arguments, { now: Date.now(), signal, readBlob });
     if (result.content.length <= MAX_RESULT_LENGTH) return { ...result, blob: null };
     return this.#store(place, result);
   }
 
   /** The whole goes to the object store before the log names it; if that fails, the beginning has to do. */
-  async #store(place: Place, result: ToolResult): Promise<ToolResult & { blob: string | null }> {
-    const blob = digestOf(result.content).slice(0, 32);
+  async #store(place: BlobPlace, result: ToolResult): Promise<ToolResult & { blob: string | null }> {
+    let blob: string;
     try {
-      await this.#base.blobs.put(place.session, blobName(place, blob), result.content);
+      blob = await this.#base.blobs.put(place, result.content);
     } catch (cause) {
-      this.#base.log.error({ key: place.session, err: cause }, "a long tool result could not be stored");
+      this.#base.log.error({ key: place.key, err: cause }, "a long tool result could not be stored");
       const { text } = excerptOf(result.content, 0, MAX_RESULT_LENGTH - 100);
       const content = `${text}\n[Cut: the rest could not be stored.]`;
       return { content, isError: result.isError, blob: null };
     }
     return { content: shortened(result.content, blob), isError: result.isError, blob };
   }
-}
-
-/** What is stored in one generation cannot be read in the next: a reset forgets. */
-function blobName({ generation }: Place, blob: string): string {
-  return `${generation}/${blob}`;
 }
 
 /** The first line of a result, short enough for a status line. */

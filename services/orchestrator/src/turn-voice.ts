@@ -1,4 +1,4 @@
-import { type LiveEvent, SCHEMA_VERSION, type SessionKey } from "@troupe/contracts";
+import { type LiveEvent, SCHEMA_VERSION, type SessionKey, wholeCharacter } from "@troupe/contracts";
 import type { LivePublisher } from "@troupe/jetstream";
 
 /**
@@ -6,6 +6,9 @@ import type { LivePublisher } from "@troupe/jetstream";
  * Deltas of one attempt are counted without gaps, over all its steps.
  */
 type Said<K extends LiveEvent["kind"]> = Extract<LiveEvent, { kind: K }>["data"];
+
+/** In UTF-16 units; at most 400,000 bytes. */
+const MAX_DELTA_LENGTH = 64 * 1024;
 
 /** Turns whose count is remembered; one that falls out starts a new count, which receivers take for a gap. */
 const MAX_TURNS = 10_000;
@@ -19,7 +22,17 @@ export class TurnVoice {
     this.#live = live;
   }
 
+  /** A model may say a megabyte at once: what no message can hold is said in parts. */
   delta(key: SessionKey, epoch: number, said: Omit<Said<"delta">, "seq">): void {
+    const { text } = said;
+    for (let from = 0; from < text.length; ) {
+      const to = wholeCharacter(text, Math.min(text.length, from + MAX_DELTA_LENGTH));
+      this.#delta(key, epoch, { ...said, text: text.slice(from, to) });
+      from = to;
+    }
+  }
+
+  #delta(key: SessionKey, epoch: number, said: Omit<Said<"delta">, "seq">): void {
     const name = `${said.turn}#${epoch}#${said.attempt}`;
     const seq = this.#counts.get(name) ?? 0;
     this.#counts.delete(name);

@@ -23,6 +23,7 @@ import type { ModelRouter } from "./model/model-router.js";
 import { openModelRouter } from "./model/open-model-router.js";
 import { reportModel } from "./model-report.js";
 import { kernelObserver, orchestratorMetrics } from "./orchestrator-metrics.js";
+import { sweepNowAndThen } from "./orphan-sweep.js";
 import { sessionRules } from "./session-rules.js";
 import { SessionRunner } from "./session-runner.js";
 import { systemClock } from "./system-clock.js";
@@ -78,6 +79,11 @@ export async function wire(context: Context): Promise<void> {
       }),
     (bells) => bells.stop(),
   );
+  await open(
+    "orphan sweep",
+    async () => sweepNowAndThen(bus, log),
+    (stop) => stop(),
+  );
   health.set("doorbells", "ok");
   log.info({ processId, model: config.models.default }, "orchestrator ready");
 }
@@ -90,12 +96,13 @@ function createHost(
   const toolbox = new Toolbox([now, echo, readBlob]);
   const rules = sessionRules(config, toolbox);
   const measured = orchestratorMetrics(metrics);
+  const [segments, blobs] = [segmentStore(bus), blobStore(bus)];
   const runs = new SessionRunner({
     model,
     context: { ...config.agent, windowTokens: config.turn.contextTokens },
     toolbox,
-    blobs: blobStore(bus),
-    segments: segmentStore(bus),
+    blobs,
+    segments,
     voice: new TurnVoice(livePublisher(bus)),
     log,
     metrics: measured,
@@ -107,7 +114,8 @@ function createHost(
     ports: {
       state: statePort(bus),
       mail: mailPort(bus, "session"),
-      segments: segmentStore(bus),
+      segments,
+      blobs,
       publish: publishPort(bus),
       owner: owners,
       runs,

@@ -74,7 +74,7 @@ async function infer(answer: readonly string[], options: InferOptions = {}): Pro
   );
   // Subscribed when a later request on the same connection is answered.
   await blobStore(listening)
-    .get(KEY, "none")
+    .get({ key: KEY, generation: 0 }, `${"0".repeat(32)}-1`)
     .catch(() => undefined);
   const { runner, voice } = await runnerOn(bus, answer);
   const place = { kind: "infer", turn: TURN, step: 1, attempt, deadlineAt: Date.now() + deadlineMs } as const;

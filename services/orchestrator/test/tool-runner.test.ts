@@ -11,7 +11,9 @@ import { TurnVoice } from "../src/turn-voice.js";
 const KEY = "http.a" as SessionKey;
 const LONG = `x${"👨‍👩‍👧‍👦".repeat(3_000)}`;
 
-function toolRunner(blobs: BlobStore, toolbox = new Toolbox([echo, readBlob])): ToolRunner {
+type Blobs = Pick<BlobStore, "put" | "get">;
+
+function toolRunner(blobs: Blobs, toolbox = new Toolbox([echo, readBlob])): ToolRunner {
   return new ToolRunner({
     toolbox,
     blobs,
@@ -21,7 +23,7 @@ function toolRunner(blobs: BlobStore, toolbox = new Toolbox([echo, readBlob])): 
   });
 }
 
-function runnerOf(blobs: BlobStore) {
+function runnerOf(blobs: Blobs) {
   const runner = toolRunner(blobs);
   return async (name: string, input: unknown, generation = 0) => {
     const fields = SessionFields.parse({ ...EMPTY, generation });
@@ -48,11 +50,14 @@ const EMPTY = {
   erased: false,
 };
 
-function memoryBlobs(): BlobStore {
+function memoryBlobs(): Blobs {
   const stored = new Map<string, string>();
   return {
-    put: async (key, name, text) => void stored.set(`${key}/${name}`, text),
-    get: async (key, name) => stored.get(`${key}/${name}`),
+    put: async ({ key, generation }, text) => {
+      stored.set(`${key}/${generation}/blob`, text);
+      return "blob";
+    },
+    get: async ({ key, generation }, name) => stored.get(`${key}/${generation}/${name}`),
   };
 }
 

@@ -1,27 +1,52 @@
-import { BLOBS, type SessionKey } from "@troupe/contracts";
-import { Objm } from "@nats-io/obj";
+import { blobNameOf, blobPieceNames, blobPieces, BLOBS, type SessionKey } from "@troupe/contracts";
 import { type Bus, wireOf } from "./bus.js";
+import { writtenOnce } from "./written-once.js";
 
-/**
- * Large content of a conversation in the object store. Names are scoped to the conversation, so that
- * one cannot read another's.
- */
-export interface BlobStore {
-  /** Stores text under a name of its content's; storing it again changes nothing. */
-  put(key: SessionKey, name: string, text: string): Promise<void>;
-  get(key: SessionKey, name: string): Promise<string | undefined>;
+/** Where a blob belongs: what one conversation or generation has stored cannot be read in another. */
+export interface BlobPlace {
+  readonly key: SessionKey;
+  readonly generation: number;
 }
 
+/**
+ * Large content of conversations, in the stream of the object store.
+ *
+ * B1 A blob lies in pieces that fit any message, each under a subject that begins with the conversation and its
+ *    generation: so they are found and removed by a subject filter. The names that clients of object stores make are
+ *    encoded as a whole, and cannot be.
+ * B2 A blob is named by its content (L2): two that store it at the same time store the same.
+ */
+export interface BlobStore {
+  /** Stores a piece under its own name; one that exists is the same. */
+  create(pieceName: string, text: string): Promise<void>;
+  /** Stores a text; resolves to the name of its blob. */
+  put(place: BlobPlace, text: string): Promise<string>;
+  /** Undefined when there is none of that name, or when not all of it is there. */
+  get(place: BlobPlace, blob: string): Promise<string | undefined>;
+}
+
+export const BLOB_STREAM = `OBJ_${BLOBS}`;
+export const blobSubject = (pieceName: string): string => `$O.${BLOBS}.C.${pieceName}`;
+
 export function blobStore(bus: Bus): BlobStore {
-  // Opened without a check: provisioning has made the store.
-  const store = new Objm(wireOf(bus).nc).open(BLOBS, false);
+  const store = writtenOnce(wireOf(bus), BLOB_STREAM);
+  const create = (pieceName: string, text: string) => store.create(blobSubject(pieceName), text);
   return {
-    put: async (key, name, text) => {
-      await (await store).putBlob({ name: `${key}/${name}` }, new TextEncoder().encode(text));
+    create,
+    put: async ({ key, generation }, text) => {
+      const blob = blobNameOf(text);
+      const pieces = blobPieces(blobPieceNames(key, generation, blob), text);
+      if (pieces.length === 0) throw new RangeError(`a text of ${text.length} characters is too long for a blob`);
+      await Promise.all(pieces.map((piece) => create(piece.name, piece.text)));
+      return blob;
     },
-    get: async (key, name) => {
-      const bytes = await (await store).getBlob(`${key}/${name}`);
-      return bytes === null ? undefined : new TextDecoder().decode(bytes);
+    get: async ({ key, generation }, blob) => {
+      const [first, ...others] = blobPieceNames(key, generation, blob);
+      // A name may be made up: only of a blob that is there all pieces are asked for.
+      const beginning = first === undefined ? undefined : await store.read(blobSubject(first));
+      if (beginning === undefined) return undefined;
+      const rest = await Promise.all(others.map((name) => store.read(blobSubject(name))));
+      return rest.includes(undefined) ? undefined : [beginning, ...rest].join("");
     },
   };
 }

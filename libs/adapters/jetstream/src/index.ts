@@ -1,4 +1,4 @@
-export { type BlobStore, blobStore } from "./blob-store.js";
+export { type BlobPlace, type BlobStore, blobStore } from "./blob-store.js";
 export { type BellOptions, ringBells } from "./bell-source.js";
 export type { Bus } from "./bus.js";
 export { BusError } from "./bus-error.js";
@@ -12,7 +12,7 @@ export {
   type ListedLetter,
   type RetryOutcome,
 } from "./dead-letters.js";
-export { forget } from "./erasure.js";
+export { forget, sweepOrphans } from "./erasure.js";
 export { type InboundLedger, inboundLedger, type InboundRecord } from "./inbound-ledger.js";
 export { jobSource } from "./job-source.js";
 export { type LivePublisher, livePublisher, type LiveSubscriber, liveSubscriber } from "./live.js";

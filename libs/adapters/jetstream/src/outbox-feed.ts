@@ -1,9 +1,11 @@
 import { jetstreamManager } from "@nats-io/jetstream";
 import { keyOfSubject, outboxSubject, type SessionKey, STREAM } from "@troupe/contracts";
+import { blobStore } from "./blob-store.js";
 import { type Bus, wireOf } from "./bus.js";
 import { callOut } from "./call-out.js";
 import { readBatch, readFromLeader } from "./stored-message.js";
 import { StreamTail, type TailMessage } from "./stream-tail.js";
+import { WholeEvents } from "./whole-event.js";
 import type { Wire } from "./wire.js";
 
 export interface OutboxEvent {
@@ -17,12 +19,14 @@ export interface OutboxEvent {
 export interface OutboxFeed {
   /** Begins with what comes from now on, and leaves nothing out until stopped. */
   start(): Promise<{ stop(): Promise<void> }>;
-  /** Events of one conversation as they come; registered when this returns. The result ends that. */
+  /** Events of one conversation as they come, with their whole texts; registered when this returns. The result ends that. */
   listen(key: SessionKey, fn: (event: OutboxEvent) => void): () => void;
-  /** Stored events of one conversation behind a sequence, in order. */
+  /** Stored events of one conversation behind a sequence, in order; of large texts they hold the beginning. */
   replay(key: SessionKey, after: number): Promise<OutboxEvent[]>;
   /** Whether a message is still in the stream, by its leader. */
   exists(seq: number): Promise<boolean>;
+  /** The event with its whole text. */
+  whole(event: OutboxEvent): Promise<OutboxEvent>;
   /** The highest sequence of the stream that has been passed on. */
   lastSeq(): number;
   /** The highest sequence of the stream, asked of the server: other processes may have passed on more. */
@@ -35,13 +39,16 @@ const REPLAY_BATCH = 500;
 export function outboxFeed(bus: Bus, options: { readonly channel?: string } = {}): OutboxFeed {
   const wire = wireOf(bus);
   const listeners = new Map<SessionKey, Set<(event: OutboxEvent) => void>>();
+  const whole = new WholeEvents(blobStore(bus));
   let last = 0;
 
   const pass = ({ seq, subject, text }: TailMessage): void => {
     last = seq;
     const key = keyOfSubject(subject);
-    if (key === undefined) return;
-    for (const listener of listeners.get(key) ?? []) callOut(() => listener({ seq, key, text }));
+    if (key === undefined || !listeners.has(key)) return;
+    whole.pass({ seq, key, text }, (event) => {
+      for (const listener of listeners.get(key) ?? []) callOut(() => listener(event));
+    });
   };
 
   return {
@@ -62,6 +69,7 @@ export function outboxFeed(bus: Bus, options: { readonly channel?: string } = {}
     },
     replay: (key, after) => replayEvents(wire, key, after),
     exists: async (seq) => (await readFromLeader(wire, STREAM.outbox, { seq })) !== null,
+    whole: (event) => whole.of(event),
     lastSeq: () => last,
     newestSeq: () => lastSequence(wire),
   };

@@ -19,6 +19,11 @@ import { bucketConfig, type DeclaredStream, objectStoreConfig, streamConfig } fr
  * a `BusError`.
  */
 export async function provision(bus: Bus, topology: Topology): Promise<void> {
+  if (bus.maxPayload < LEAST_PAYLOAD) {
+    throw new BusError(
+      `NATS takes messages of ${bus.maxPayload} bytes at most: set its max_payload to ${LEAST_PAYLOAD} (its default) or more`,
+    );
+  }
   const wire = wireOf(bus);
   const jsm = await jetstreamManager(wire.nc, { checkAPI: false });
   const declared: Declared[] = [
@@ -44,6 +49,9 @@ export async function provision(bus: Bus, topology: Topology): Promise<void> {
     await explained({ what: `consumer ${spec.name}` }, () => ensureConsumer(wire, spec));
   }
 }
+
+/** What states, pieces of histories and of large texts are cut to fit into (K12). */
+const LEAST_PAYLOAD = 1024 * 1024;
 
 interface Declared {
   readonly config: DeclaredStream;

@@ -1,4 +1,4 @@
-import { encode, OutboxMessage, outboxSubject, type SessionKey } from "@troupe/contracts";
+import { blobNameOf, encode, OutboxMessage, outboxSubject, type SessionKey } from "@troupe/contracts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   blobStore,
@@ -11,6 +11,8 @@ import {
   outboxFeed,
   publishPort,
   segmentStore,
+  statePort,
+  sweepOrphans,
 } from "../src/index.js";
 import { letterText, putDead } from "./letter-fixture.js";
 import { keyOf, type NatsFixture, provisioned, startFixture } from "./nats-fixture.js";
@@ -24,9 +26,23 @@ beforeEach(async () => {
 });
 afterEach(() => fixture.stop());
 
-const segmentOf = (key: SessionKey): string => `${key}.0.0-10.${"a".repeat(64)}`;
+const segmentOf = (key: SessionKey, generation = 0): string => `${key}.${generation}.0-10.${"a".repeat(64)}`;
+const LARGE = "a large text ".repeat(20_000);
+
+/** The state of a session that has been reset or erased so often. */
+async function putState(key: SessionKey, generation: number): Promise<void> {
+  const before = await statePort(bus).read(key, "leader");
+  await statePort(bus).write(key, JSON.stringify({ fields: { generation } }), before?.revision ?? 0);
+}
+
+async function store(key: SessionKey, generation: number): Promise<void> {
+  await segmentStore(bus).create(segmentOf(key, generation), "sealed");
+  await blobStore(bus).put({ key, generation }, "large");
+  await blobStore(bus).put({ key, generation }, LARGE);
+}
 
 async function leaveTraces(key: SessionKey): Promise<void> {
+  await putState(key, 1);
   const notice = { turn: null, level: "info" as const, text: "a word" };
   const body = encode(OutboxMessage, { v: 1, id: `${key}:n`, kind: "notice", session: key, generation: 0, notice });
   await publishPort(bus).publish({
@@ -38,32 +54,42 @@ async function leaveTraces(key: SessionKey): Promise<void> {
   });
   await inboundLedger(bus).record(key, "m", { turn: "t_1", digest: "d" });
   await deliveryLedger(bus).write({ key, id: "r_1" }, "sent", 0);
-  await segmentStore(bus).create(segmentOf(key), "sealed");
-  await blobStore(bus).put(key, "one", "large");
-  await blobStore(bus).put(key, "two", "larger");
+  await store(key, 0);
   for (const kind of ["mail", "job"] as const) await putDead(bus, kind, key, letterText(key, kind, { kind }));
 }
 
-interface Traces {
+interface Stored {
+  readonly segment: string | undefined;
+  readonly blobs: readonly (string | undefined)[];
+}
+
+interface Traces extends Stored {
   readonly events: readonly OutboxEvent[];
   readonly turn: string | undefined;
   readonly delivery: string | undefined;
-  readonly segment: string | undefined;
-  readonly blobs: readonly (string | undefined)[];
   readonly dead: number;
 }
 
+const NOTHING: Stored = { segment: undefined, blobs: [undefined, undefined] };
+const ALL: Stored = { segment: "sealed", blobs: ["large", LARGE] };
+
+async function storedOf(key: SessionKey, generation: number): Promise<Stored> {
+  // Stores of their own: what was read before is kept in memory.
+  const [segments, blobs] = [segmentStore(bus), blobStore(bus)];
+  const read = (text: string) => blobs.get({ key, generation }, blobNameOf(text));
+  return {
+    segment: await segments.read(segmentOf(key, generation)).catch(() => undefined),
+    blobs: [await read("large"), await read(LARGE)],
+  };
+}
+
 async function tracesOf(key: SessionKey): Promise<Traces> {
-  const blobs = blobStore(bus);
   return {
     events: await outboxFeed(bus).replay(key, 0),
     turn: (await inboundLedger(bus).get(key, "m"))?.turn,
     delivery: (await deliveryLedger(bus).read({ key, id: "r_1" }))?.text,
-    segment: await segmentStore(bus)
-      .read(segmentOf(key))
-      .catch(() => undefined),
-    blobs: [await blobs.get(key, "one"), await blobs.get(key, "two")],
     dead: (await deadLetters(bus).list({ session: key, limit: 10 })).total,
+    ...(await storedOf(key, 0)),
   };
 }
 
@@ -73,22 +99,40 @@ test("nothing that was said in a conversation is left, and another one keeps all
   await leaveTraces(gone);
   await leaveTraces(kept);
   expect(await forget(bus, gone)).toBe(true);
-  expect(await tracesOf(gone)).toEqual({
-    events: [],
-    turn: undefined,
-    delivery: undefined,
-    segment: undefined,
-    blobs: [undefined, undefined],
-    dead: 0,
-  });
+  expect(await tracesOf(gone)).toEqual({ events: [], turn: undefined, delivery: undefined, dead: 0, ...NOTHING });
   expect(await tracesOf(kept)).toEqual({
     events: [expect.objectContaining({ key: kept })],
     turn: "t_1",
     delivery: "sent",
-    segment: "sealed",
-    blobs: ["large", "larger"],
     dead: 2,
+    ...ALL,
   });
+});
+
+test("what belongs to a message that came after the erasure stays", async () => {
+  const key = keyOf("a");
+  await leaveTraces(key);
+  await store(key, 1);
+  await forget(bus, key);
+  expect(await storedOf(key, 0)).toEqual(NOTHING);
+  expect(await storedOf(key, 1)).toEqual(ALL);
+});
+
+test("a sweep removes what generations that are over have left, of every conversation, and nothing else", async () => {
+  const [reset, fresh, unborn] = [keyOf("reset"), keyOf("fresh"), keyOf("unborn")];
+  for (const generation of [0, 1, 2, 10]) await store(reset, generation);
+  await putState(reset, 2);
+  await store(fresh, 0);
+  await putState(fresh, 0);
+  // Stored for a first commit that has yet to land.
+  await store(unborn, 0);
+  expect(await sweepOrphans(bus)).toBeGreaterThan(0);
+  expect(await Promise.all([0, 1].map((generation) => storedOf(reset, generation)))).toEqual([NOTHING, NOTHING]);
+  expect(await storedOf(reset, 2)).toEqual(ALL);
+  expect(await storedOf(reset, 10)).toEqual(ALL);
+  expect(await storedOf(fresh, 0)).toEqual(ALL);
+  expect(await storedOf(unborn, 0)).toEqual(ALL);
+  expect(await sweepOrphans(bus)).toBe(0);
 });
 
 test("says whether there was anything, so that it can be repeated until there is not", async () => {

@@ -52,14 +52,14 @@ test("a full MAIL refuses, keeps all it accepted, and takes mail again when ther
 });
 
 test("what is over the server's max_payload is TooLarge for mail, too large for state and a rejection for what is published", async () => {
-  fixture = await startFixture({ config: "max_payload: 64KB" });
+  fixture = await startFixture({ config: "max_payload: 1MB" });
   const bus = await provisioned(fixture);
-  const body = "x".repeat(64 * 1024);
+  const body = "x".repeat(1024 * 1024);
   const cause = await mailSender(bus)
     .send({ subject: SUBJECT, id: "m1", body })
     .catch((error: unknown) => error);
   expect(cause).toBeInstanceOf(TooLarge);
-  expect((cause as TooLarge).limit).toBe(64 * 1024);
+  expect((cause as TooLarge).limit).toBe(1024 * 1024);
   expect(await statePort(bus).write(KEY, body, 0)).toEqual({ kind: "too-large" });
   const effect = { kind: "publish", id: "e", bell: null, subject: "outbox.http.a", body: { body } } as const;
   await expect(publishPort(bus).publish(effect)).rejects.toThrow(/max_payload/);

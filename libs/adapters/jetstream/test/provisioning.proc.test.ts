@@ -110,6 +110,14 @@ test("a server without room says what to lower", async () => {
   expect(String(cause)).not.toContain("\n");
 });
 
+test("a server whose messages are too small for a state is refused, and the setting is named", async () => {
+  fixture = await startFixture({ config: "max_payload: 512KB" });
+  const bus = await fixture.connect();
+  await expect(provision(bus, topology(SMALL))).rejects.toThrow(
+    /^NATS takes messages of 524288 bytes at most: set its max_payload to 1048576 .* or more$/,
+  );
+});
+
 test("a stream in the way is named", async () => {
   fixture = await startFixture();
   const bus = await fixture.connect();

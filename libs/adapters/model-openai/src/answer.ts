@@ -2,11 +2,20 @@ import type { ModelOutcome, ModelUsage } from "@troupe/contracts";
 import { CallAssembly } from "./call-assembly.js";
 import { type Chunk, type ChunkPiece, textOf } from "./chunk.js";
 
+/** Text and arguments of one answer, in UTF-16 units: eight times what any model may say. One that says more repeats itself. */
+const MOST_LENGTH = 4 * 1024 * 1024;
+
+/** The answer grew beyond all measure. */
+export class EndlessAnswer extends Error {
+  override readonly name = "EndlessAnswer";
+}
+
 /** What has come of an answer so far. */
 export class Answer {
   readonly #calls = new CallAssembly();
   readonly #onText: (text: string) => void;
   #text = "";
+  #length = 0;
   #finish: string | undefined;
   #model = "";
   #usage: ModelUsage = { inputTokens: 0, outputTokens: 0 };
@@ -21,6 +30,7 @@ export class Answer {
     return this.#finish !== undefined;
   }
 
+  /** @throws EndlessAnswer when it is too much */
   add(chunk: Chunk): void {
     if (chunk.model) this.#model = chunk.model;
     if (chunk.usage) {
@@ -56,6 +66,10 @@ export class Answer {
       this.#text += text;
       this.#onText(text);
     }
+    const calls = piece.tool_calls ?? [];
+    const argumentsLength = calls.map(({ function: called }) => JSON.stringify(called?.arguments ?? "").length);
+    this.#length += argumentsLength.reduce((sum, length) => sum + length, text.length);
+    if (this.#length > MOST_LENGTH) throw new EndlessAnswer(`more than ${MOST_LENGTH} characters in one answer`);
     if (piece.tool_calls) this.#calls.add(piece.tool_calls);
   }
 }

@@ -1,5 +1,6 @@
 import type { ModelFailureCode } from "@troupe/contracts";
 import { APIConnectionTimeoutError, APIError } from "openai";
+import { EndlessAnswer } from "./answer.js";
 import { isContextTooLong } from "./context-limit.js";
 import { type ProviderError, readProviderError } from "./provider-error.js";
 import { retryAfterMs } from "./retry-after.js";
@@ -49,6 +50,7 @@ export function classify(error: unknown, hasHead: boolean): Failure {
   if (error instanceof MalformedBody) {
     return { code: "malformed", retryable: error.retryable, detail: error.message };
   }
+  if (error instanceof EndlessAnswer) return { code: "too_long", retryable: false, detail: error.message };
   if (error instanceof CutStream) return { code: "cut", retryable: true, detail: error.message };
   if (error instanceof ErrorInAnswer) return ofErrorInAnswer(error.error);
   if (error instanceof APIConnectionTimeoutError) {

@@ -7,7 +7,7 @@ const decodeDurable = onceFor(durableEvent, (one, other) => one.seq === other.se
 const decodeLive = onceFor(liveEvent, Object.is);
 
 export interface EventSources {
-  readonly outbox: Pick<OutboxFeed, "listen" | "replay">;
+  readonly outbox: Pick<OutboxFeed, "listen" | "replay" | "whole">;
   readonly live: LiveSubscriber;
 }
 
@@ -43,7 +43,7 @@ export function followConversation({ outbox, live }: EventSources, key: SessionK
   const replay = async (from: number): Promise<void> => {
     for (const event of await outbox.replay(key, from)) {
       if (ready !== undefined && !(await ready())) return;
-      sequence.replayed(durableEvent(event));
+      sequence.replayed(durableEvent(await outbox.whole(event)));
     }
     sequence.replayEnded();
   };

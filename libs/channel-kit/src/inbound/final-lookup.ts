@@ -1,11 +1,11 @@
 import { decode, type Final, OutboxMessage, type SessionEntry, type SessionKey } from "@troupe/contracts";
-import { messagesBetween } from "@troupe/history";
-import type { OutboxEvent, OutboxFeed, SegmentStore } from "@troupe/jetstream";
+import { messagesBetween, wholeText } from "@troupe/history";
+import type { BlobStore, OutboxEvent, OutboxFeed, SegmentStore } from "@troupe/jetstream";
 
 /** What a session's state says about one turn's final. */
 export type FinalInState =
   | { readonly kind: "final"; readonly final: Final }
-  /** It is an answer whose text lies in a sealed piece of the log. */
+  /** It is an answer whose text does not lie in the state: in a sealed piece of the log, or in a blob. */
   | { readonly kind: "sealed"; readonly final: Omit<Final, "text"> }
   /** The turn is known and not done. */
   | { readonly kind: "open" }
@@ -26,8 +26,9 @@ export function finalInState({ fields }: SessionEntry, turn: string): FinalInSta
   // After a reset the log's indexes count anew: the same index is another message there.
   if (generation !== fields.generation) return { kind: "unknown" };
   const { log } = fields;
-  if (final.index < log.from) return { kind: "sealed", final };
-  const text = log.tail[final.index - log.from]?.content ?? undefined;
+  const message = log.tail[final.index - log.from];
+  if (final.index < log.from || message?.rest !== undefined) return { kind: "sealed", final };
+  const text = message?.content ?? undefined;
   return text === undefined ? { kind: "unknown" } : { kind: "final", final: { ...final, text } };
 }
 
@@ -45,13 +46,14 @@ function finalMessage(event: OutboxEvent, turn: string) {
 }
 
 export interface FinalSources {
-  readonly outbox: Pick<OutboxFeed, "replay">;
+  readonly outbox: Pick<OutboxFeed, "replay" | "whole">;
   readonly segments: Pick<SegmentStore, "read">;
+  readonly blobs: Pick<BlobStore, "get">;
 }
 
 /** The final of a turn that may be done: from the state and its log, else from what the outbox still keeps. */
 export async function lookUpFinal(
-  { outbox, segments }: FinalSources,
+  { outbox, segments, blobs }: FinalSources,
   session: { readonly key: SessionKey },
   turn: string,
   entry: SessionEntry | null,
@@ -60,24 +62,26 @@ export async function lookUpFinal(
   if (known.kind === "final") return known.final;
   if (known.kind === "open") return null;
   if (known.kind === "sealed" && entry !== null) {
-    const text = await sealedText(segments, session.key, entry, known.final.index);
+    const text = await sealedText({ segments, blobs }, session.key, entry, known.final.index);
     if (text !== undefined) return { ...known.final, text };
   }
   // What was said before a session was erased is nobody's answer any more, though an event of it may be left.
   const since = entry?.fields.erased ? entry.fields.generation : 0;
   for (const event of await outbox.replay(session.key, 0)) {
     const message = finalMessage(event, turn);
-    if (message !== undefined && message.generation >= since) return message.final;
+    if (message === undefined || message.generation < since) continue;
+    return finalOfTurn(await outbox.whole(event), turn) ?? message.final;
   }
   return null;
 }
 
 async function sealedText(
-  segments: FinalSources["segments"],
+  { segments, blobs }: Pick<FinalSources, "segments" | "blobs">,
   key: SessionKey,
   { fields: { log, generation } }: SessionEntry,
   index: number,
 ): Promise<string | undefined> {
   const [message] = await messagesBetween({ ...log, key, generation }, { from: index, to: index + 1 }, segments.read);
-  return message?.content ?? undefined;
+  if (message === undefined || message.content === null) return undefined;
+  return wholeText(message.content, message.rest, ({ blob }) => blobs.get({ key, generation }, blob));
 }

@@ -8,6 +8,8 @@ import { replyOf } from "./reply.js";
 export interface LinePorts {
   /** The conversation's stored messages behind a sequence, in order. */
   readonly replay: (key: SessionKey, after: number) => Promise<readonly OutboxEvent[]>;
+  /** The message with its whole text. */
+  readonly whole: (event: OutboxEvent) => Promise<OutboxEvent>;
   /** Whether the message is still in the stream, by its leader. */
   readonly exists: (seq: number) => Promise<boolean>;
   /** Up to here all replies of the channel are delivered. */
@@ -101,7 +103,7 @@ export class ConversationLine {
 
   /** Null when the reply is settled, else when to try again. */
   async #deliver(event: OutboxEvent, isOurs: () => boolean): Promise<number | "soon" | null> {
-    const decoded = decode(OutboxMessage, event.text);
+    const decoded = decode(OutboxMessage, (await this.#ports.whole(event)).text);
     if (decoded.kind === "newer") {
       this.#ports.onTrouble(this.#key, `reply ${event.seq} is of version ${decoded.version}, newer than this process`);
       return NEWER_PAUSE_MS;

@@ -13,6 +13,7 @@ export interface DeskPorts {
   readonly ledger: DeliveryLedger;
   readonly clock: DeliveryClock;
   readonly replay: LinePorts["replay"];
+  readonly whole: LinePorts["whole"];
   readonly exists: LinePorts["exists"];
   readonly beforeSend: LinePorts["beforeSend"];
   readonly onEnd: (key: SessionKey, event: OutboxEvent, end: AttemptEnd) => void;
@@ -106,9 +107,10 @@ export class DeliveryDesk {
   }
 
   get #linePorts(): LinePorts {
-    const { clock, limits, replay, exists, beforeSend, onEnd, onTrouble } = this.#ports;
+    const { clock, limits, replay, whole, exists, beforeSend, onEnd, onTrouble } = this.#ports;
     return {
       replay,
+      whole,
       exists,
       beforeSend,
       onEnd,

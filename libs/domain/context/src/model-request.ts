@@ -78,7 +78,7 @@ function toLine(message: LogMessage): string[] {
   if (isFailure(message)) return [];
   if (message.content === null) return [];
   const [speaker, most] = SPEAKERS[message.role];
-  const { length } = message.content;
+  const length = message.content.length + (message.rest?.length ?? 0);
   return [`${speaker}: ${length > most ? `${message.content.slice(0, most)} […]` : message.content}`];
 }
 

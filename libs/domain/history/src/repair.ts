@@ -58,7 +58,7 @@ class Mend {
   #takeAssistant(message: AssistantMessage): void {
     const { tool_calls: calls = [], ...plain } = message;
     if (calls.length === 0) {
-      const isEmpty = (message.content ?? "").trim() === "";
+      const isEmpty = (message.content ?? "").trim() === "" && message.rest === undefined;
       if (isEmpty || message.tool_calls !== undefined) this.#changed = true;
       if (!isEmpty) this.#out.push(message.tool_calls === undefined ? message : plain);
       return;

@@ -23,7 +23,7 @@ const LAST_ANSWER = 0.5;
  * Rough size of a text in tokens: four ASCII characters each, the usual estimate for English, and one
  * for every other character, which is near the truth for Chinese and too much for most else.
  */
-function estimateTextTokens(text: string): number {
+export function estimateTextTokens(text: string): number {
   let wide = 0;
   for (let i = 0; i < text.length; i++) if (text.charCodeAt(i) > 127) wide += 1;
   return Math.ceil((text.length - wide) / ASCII_PER_TOKEN) + wide;
@@ -32,7 +32,7 @@ function estimateTextTokens(text: string): number {
 export function estimateTokens(message: LogMessage): number {
   const calls = message.role === "assistant" ? (message.tool_calls ?? []) : [];
   const texts = [message.content ?? "", ...calls.flatMap((call) => [call.function.name, call.function.arguments])];
-  return FRAME_TOKENS + texts.reduce((sum, text) => sum + estimateTextTokens(text), 0);
+  return FRAME_TOKENS + (message.rest?.tokens ?? 0) + texts.reduce((sum, text) => sum + estimateTextTokens(text), 0);
 }
 
 const sizeOf = (messages: readonly LogMessage[]): number =>

@@ -14,8 +14,9 @@ import {
   type UserMessage,
 } from "@troupe/contracts";
 import type { Actor, DecodedMail, Input, Lane, MailItem, PublishEffect } from "@troupe/kernel";
-import { repair } from "@troupe/history";
+import { isLongerInJson, MOST_JSON_BYTES, repair } from "@troupe/history";
 import { Draft } from "./draft.js";
+import { offload } from "./offload.js";
 import { openCalls } from "./open-calls.js";
 import { seal } from "./seal.js";
 import type { SessionOutcome, SessionRun } from "./session-run.js";
@@ -27,11 +28,6 @@ export type SessionActor = Actor<SessionFields, SessionMail, SessionRun, Session
 type SessionInput = Input<SessionMail, SessionRun, SessionOutcome>;
 
 const MAX_WAITING = 32;
-/**
- * Bytes of what is unsealed and what waits, beyond which no further message is taken in: the next one has to fit into
- * what is left of the server's 1 MiB.
- */
-const MAX_WAITING_BYTES = 384 * 1024;
 
 const LANES: Readonly<Record<SessionMail["kind"], Lane>> = { user: "user", cancel: "cut", reset: "cut", erase: "cut" };
 
@@ -43,6 +39,7 @@ export function sessionActor(key: SessionKey, rules: TurnRules): SessionActor {
     decodeMail,
     full: isFull,
     seal: (fields) => seal(key, fields),
+    offload: (weight) => offload(key, weight),
     expects: () => false,
     receive: (fields, input, now) => {
       const draft = new Draft(key, fields, now);
@@ -66,32 +63,9 @@ export function sessionActor(key: SessionKey, rules: TurnRules): SessionActor {
   };
 }
 
-function isFull({ turn, queued, steered, log }: SessionFields): boolean {
-  // Then nothing waits, and the next commit seals what is long.
-  if (turn === null) return false;
-  const waiting = [...queued, ...steered];
-  if (waiting.length >= MAX_WAITING) return true;
-  const texts = [...waiting.map(({ text }) => text), ...log.tail.map(({ content }) => content ?? "")];
-  const length = texts.reduce((sum, text) => sum + text.length, 0);
-  // Asked several times a commit: most conversations are far from it, and their texts need not be looked through.
-  if (length * MOST_BYTES < MAX_WAITING_BYTES) return false;
-  return texts.reduce((sum, text) => sum + byteLength(text), 0) >= MAX_WAITING_BYTES;
-}
-
-/** Of a text in JSON and UTF-8, or a little more. */
-function byteLength(text: string): number {
-  let bytes = 0;
-  for (let i = 0; i < text.length; i++) bytes += bytesOf(text.charCodeAt(i));
-  return bytes;
-}
-
-/** What a control character takes in JSON. */
-const MOST_BYTES = 6;
-
-function bytesOf(unit: number): number {
-  if (unit < 0x20) return MOST_BYTES;
-  if (unit < 0x80) return unit === 0x22 || unit === 0x5c ? 2 : 1;
-  return unit < 0x800 ? 2 : 3;
+/** What is large of them lies in blobs, so their number bounds what they take. */
+function isFull({ queued, steered }: SessionFields): boolean {
+  return queued.length + steered.length >= MAX_WAITING;
 }
 
 function emptyFields(generation: number, now: number): SessionFields {
@@ -249,8 +223,8 @@ function endWithFailure(draft: Draft, input: SessionInput, rules: TurnRules): vo
 function deadMail(key: SessionKey, item: MailItem, reason: string): PublishEffect {
   const { text } = item;
   // With a whole body of any size it might not fit into a commit, and the final beside it would be lost.
-  const isWhole = text.length * MOST_BYTES <= DEAD_BODY_BYTES || byteLength(text) <= DEAD_BODY_BYTES;
-  const kept = isWhole ? text : text.slice(0, DEAD_BODY_BYTES / MOST_BYTES).toWellFormed();
+  const isWhole = !isLongerInJson(text, DEAD_BODY_BYTES);
+  const kept = isWhole ? text : text.slice(0, DEAD_BODY_BYTES / MOST_JSON_BYTES).toWellFormed();
   const body: Omit<DeadLetter, "id"> = {
     v: SCHEMA_VERSION,
     kind: "mail",

@@ -28,7 +28,12 @@ export type SessionRun =
 
 /** What came of it. */
 export type SessionOutcome =
-  | { readonly kind: "model"; readonly outcome: Exclude<ModelOutcome, { kind: "aborted" }> }
+  | {
+      readonly kind: "model";
+      readonly outcome: Exclude<ModelOutcome, { kind: "aborted" }>;
+      /** The text is without reasoning already: of a long one that is not done in one go. */
+      readonly isClean?: true;
+    }
   | { readonly kind: "tool"; readonly result: ToolResult & { readonly blob?: string | null } }
   /** The turn's time was up before it ended. */
   | { readonly kind: "deadline" }

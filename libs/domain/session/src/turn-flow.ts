@@ -1,4 +1,4 @@
-import type { LogMessage, ModelOutcome, QueuedMessage, Turn } from "@troupe/contracts";
+import type { LogMessage, ModelOutcome, QueuedMessage, TextRest, Turn } from "@troupe/contracts";
 import { INTERRUPTED, summaryEnd } from "@troupe/history";
 import { type Call, interpret } from "@troupe/inference";
 import { cleanText } from "@troupe/reasoning";
@@ -34,6 +34,13 @@ const toolRef = (callId: string): string => `tool:${callId}`;
 type InferOutcome = Exclude<ModelOutcome, { kind: "aborted" }>;
 type Result = Pick<Extract<LogMessage, { role: "tool" }>, "content" | "isError"> & { readonly blob?: string | null };
 
+/** S5 */
+const withoutReasoning = (outcome: InferOutcome): InferOutcome =>
+  outcome.kind === "answer" ? { ...outcome, text: cleanText(outcome.text).visible } : outcome;
+
+/** Of a text whose beginning is in the state. */
+const restOf = (rest: TextRest | undefined) => (rest === undefined ? {} : { rest });
+
 export class TurnFlow {
   readonly #draft: Draft;
   readonly #rules: TurnRules;
@@ -43,7 +50,7 @@ export class TurnFlow {
     this.#rules = rules;
   }
 
-  begin({ turn: id, text, instructions, introduce, trace }: QueuedMessage): void {
+  begin({ turn: id, text, rest, instructions, instructionsRest, introduce, trace }: QueuedMessage): void {
     const { now } = this.#draft;
     const { limits } = this.#rules;
     const turn: Turn = {
@@ -58,10 +65,11 @@ export class TurnFlow {
       emptyAnswers: 0,
       introduce,
       ...(instructions === undefined ? {} : { instructions }),
+      ...(instructionsRest === undefined ? {} : { instructionsRest }),
       ...(trace === undefined ? {} : { trace }),
     };
     this.#draft.set({ turn });
-    this.#draft.append({ role: "user", turn: id, at: now, content: text });
+    this.#draft.append({ role: "user", turn: id, at: now, content: text, ...restOf(rest) });
     if (limits.noticeMs > 0) this.#draft.run(PATIENCE, { kind: "patience", turn: id, ms: limits.noticeMs });
     this.#infer(turn);
   }
@@ -87,7 +95,7 @@ export class TurnFlow {
     if (turn === null || turn.id !== run.turn) return;
     switch (outcome.kind) {
       case "model":
-        return this.#onModel(turn, outcome.outcome);
+        return this.#onModel(turn, outcome.isClean ? outcome.outcome : withoutReasoning(outcome.outcome));
       case "tool":
         return run.kind === "tool" ? this.#onResult(turn, run.callId, outcome.result) : undefined;
       case "passed":
@@ -139,7 +147,8 @@ export class TurnFlow {
     const limit = this.#limitReached();
     if (limit !== null) return this.end({ kind: "error", code: limit, retryable: false });
     for (const message of this.#draft.fields.steered) {
-      this.#draft.append({ role: "user", turn: turn.id, at: this.#draft.now, content: message.text });
+      const { text: content, rest } = message;
+      this.#draft.append({ role: "user", turn: turn.id, at: this.#draft.now, content, ...restOf(rest) });
       this.#draft.end(message.turn, { kind: "merged", into: turn.id }, message.trace);
     }
     this.#draft.set({ steered: [] });
@@ -157,11 +166,10 @@ export class TurnFlow {
     const isAnswer = outcome.kind === "answer";
     const tokens = isAnswer ? outcome.usage.inputTokens + outcome.usage.outputTokens : 0;
     this.#draft.setTurn({ tokens: turn.tokens + tokens });
-    const cleaned = isAnswer ? { ...outcome, text: cleanText(outcome.text).visible } : outcome;
     const { log } = this.#draft.fields;
     const taken = new Set(log.tail.flatMap(callsIn));
     const prefix = `call_${turn.id.slice(2, 14)}_${turn.steps}_${turn.attempt}`;
-    const result = interpret(cleaned, { taken, prefix, isWhole: log.segments.length === 0 });
+    const result = interpret(outcome, { taken, prefix, isWhole: log.segments.length === 0 });
     switch (result.kind) {
       case "answer":
         return this.#onAnswer(turn, result.text);
@@ -204,9 +212,9 @@ export class TurnFlow {
       content: text,
       tool_calls: calls.map((c) => c.wire),
     });
-    for (const { wire, raw } of calls) {
+    for (const { wire, raw, refused } of calls) {
       const { name, arguments: args } = wire.function;
-      const checked = toolbox.check(name, raw);
+      const checked = refused === undefined ? toolbox.check(name, raw) : { ok: false as const, problem: refused };
       if (!checked.ok) {
         this.#appendResult(turn, wire.id, { content: checked.problem, isError: true });
         continue;

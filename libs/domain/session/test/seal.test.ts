@@ -82,6 +82,28 @@ test("K12: the state of 100,000 messages is hardly larger than that of 300", () 
   expect(Math.max(...sizes)).toBeLessThan(32_000);
 });
 
+test("Z3, K12: at 1,000,000 messages the state names a few pieces more, and no seal stores many", {
+  timeout: 120_000,
+}, () => {
+  let { fields } = new SessionDriver();
+  const stored: number[] = [];
+  const named: number[] = [];
+  const batch = Array.from({ length: 200 }, () => said("yes"));
+  for (let count = 0; count < 1_000_000; count += batch.length) {
+    const { log } = fields;
+    const sealed = seal(KEY, { ...fields, log: { ...log, tail: [...log.tail, ...batch] } });
+    if (sealed === undefined) throw new Error("a full tail is sealed");
+    fields = sealed.fields;
+    stored.push(sealed.segments.length);
+    named.push(fields.log.segments.length);
+  }
+  // 5,000 leaves make four levels: at most fifteen of each are named, and one of each is stored at once.
+  expect(Math.max(...named)).toBeLessThanOrEqual(15 * 4);
+  expect(Math.max(...stored)).toBeLessThanOrEqual(4);
+  expect(stored.reduce((sum, n) => sum + n, 0) / stored.length).toBeLessThan(1.1);
+  expect(JSON.stringify(fields.log.segments).length).toBeLessThan(16_000);
+});
+
 test("one message larger than the limit moves out once newer ones follow", () => {
   const conversation = new LongConversation();
   conversation.append(said("x".repeat(900_000)));

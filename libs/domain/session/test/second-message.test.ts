@@ -132,16 +132,14 @@ describe("control", () => {
     expect(session.fields.erased).toBe(false);
   });
 
-  test.each([
-    ["Latin letters", "x".repeat(400_000)],
-    ["Chinese", "中".repeat(140_000)],
-    ["control characters", "\u0001".repeat(70_000)],
-  ])("waits in the mailbox while the state holds much text that is not sealed: %s", (_what, text) => {
+  test("waits in the mailbox while as many wait as may, however short or long they are", () => {
     const session = new SessionDriver();
+    session.user("m0");
+    for (let n = 1; n <= 31; n += 1) session.user(`m${n}`, "x".repeat(n % 2 === 0 ? 1 : 100_000));
     expect(session.actor.full(session.fields)).toBe(false);
-    session.user("m1", text);
+    session.user("m32");
     expect(session.actor.full(session.fields)).toBe(true);
-    session.answer("a1");
+    session.answer("a0");
     expect(session.actor.full(session.fields), "nothing else would wake it").toBe(false);
   });
 });

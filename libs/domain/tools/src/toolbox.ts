@@ -1,5 +1,6 @@
 import type { ToolSpec } from "@troupe/contracts";
 import { z } from "zod";
+import { excerptOf } from "./excerpt.js";
 import type { Tool, ToolResult, ToolWorld } from "./tool.js";
 
 export type CheckedCall =
@@ -28,11 +29,12 @@ export class Toolbox {
       return { ok: false, problem: `There is no tool "${name}". Tools: ${[...this.#tools.keys()].join(", ")}.` };
     }
     const json = parseObject(args);
-    if (json === undefined) return { ok: false, problem: `The arguments of "${name}" are not a JSON object: ${args}` };
+    if (json === undefined)
+      return { ok: false, problem: `The arguments of "${name}" are not a JSON object: ${shown(args)}` };
     const parsed = tool.input.safeParse(json);
     if (parsed.success) return { ok: true, name, input: parsed.data, isIdempotent: tool.isIdempotent };
     const issues = parsed.error.issues.map((issue) => `${issue.path.join(".") || "arguments"}: ${issue.message}`);
-    return { ok: false, problem: `The arguments of "${name}" do not fit. ${issues.join("; ")}` };
+    return { ok: false, problem: `The arguments of "${name}" do not fit. ${shown(issues.join("; "))}` };
   }
 
   isIdempotent(name: string): boolean {
@@ -55,6 +57,14 @@ export class Toolbox {
     }
   }
 }
+
+/** What the model wrote, as far as it needs to see it again. */
+function shown(text: string): string {
+  const { text: beginning, next } = excerptOf(text, 0, MOST_SHOWN_LENGTH);
+  return next < text.length ? `${beginning} […]` : text;
+}
+
+const MOST_SHOWN_LENGTH = 2_000;
 
 /** The object in the text; empty text is an empty object, as models send it for a tool without parameters. */
 function parseObject(text: string): Readonly<Record<string, unknown>> | undefined {

@@ -138,6 +138,8 @@ export class Invariants {
     if (promised === undefined) breach("K9", `effect ${effect.id} was published, but no landed commit lists it`);
     if (promised !== JSON.stringify(effect.body))
       breach("K3", `effect ${effect.id} was published with another body than promised`);
+    const { blob } = effect.body;
+    if (typeof blob === "string" && !this.#broker.blobs.has(blob)) breach("K12", `${blob} is named and not stored`);
     this.#publishedIds.add(effect.id);
   }
 

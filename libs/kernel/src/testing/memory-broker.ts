@@ -25,6 +25,7 @@ export class MemoryBroker {
   /** Subjects that take one message at a time, as JOBS does. */
   readonly isOnePerSubject: (subject: string) => boolean;
   readonly segments = new Map<string, string>();
+  readonly blobs = new Map<string, string>();
   readonly #history = new Map<string, StoredEntry[]>();
   readonly #mail = new Map<number, StoredMail>();
   readonly #ids = new Set<string>();

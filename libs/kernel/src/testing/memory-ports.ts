@@ -34,6 +34,10 @@ export class MemoryPorts implements PortWorld {
     create: async (name, text) => void this.broker.segments.set(name, text),
   };
 
+  readonly blobs: SegmentPort = {
+    create: async (name, text) => void this.broker.blobs.set(name, text),
+  };
+
   readonly publish: PublishPort = { publish: async (effect) => this.broker.publish(effect) };
 
   readonly owner: OwnerPort = {

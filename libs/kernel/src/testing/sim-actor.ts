@@ -1,4 +1,5 @@
-import type { Actor, DecodedMail, Decision, Input, Lane, PublishEffect, RunEffect } from "../actor.js";
+import type { Actor, DecodedMail, Decision, Input, Lane } from "../actor.js";
+import type { Offloaded, PublishEffect, RunEffect, Weight } from "../actor.js";
 import type { MailItem } from "../ports.js";
 
 /**
@@ -63,6 +64,7 @@ const ACTOR: Actor<SimFields, string, SimRun, SimOutcome> = {
     const name = `segment of ${text}`;
     return { fields: { ...fields, log: rest, sealed: [...fields.sealed, name] }, segments: [{ name, text }] };
   },
+  offload,
   full: (fields) => fields.queued.length >= QUEUE_LIMIT,
   expects: () => false,
   receive: decide,
@@ -152,6 +154,21 @@ function logged(fields: SimFields, ...lines: string[]): SimFields {
 
 function runOf(mail: string, step: number): RunEffect<SimRun> {
   return { ref: mail, sideEffect: mail.startsWith("s"), body: { mail, step } };
+}
+
+/** The finals of `v` are too large for a message (K12). */
+function offload({ fields, outstanding }: Weight<SimFields, SimRun>): Offloaded<SimFields, SimRun> | undefined {
+  const isLarge = (x: (typeof outstanding)[number]) =>
+    x.kind === "publish" && x.subject === "final" && String(x.body["mail"]).startsWith("v") && !("blob" in x.body);
+  if (!outstanding.some(isLarge)) return undefined;
+  const blobs: { name: string; text: string }[] = [];
+  const light = outstanding.map((x) => {
+    if (x.kind !== "publish" || !isLarge(x)) return x;
+    const name = `blob of ${String(x.body["mail"])}`;
+    blobs.push({ name, text: JSON.stringify(x.body) });
+    return { ...x, body: { ...x.body, blob: name } };
+  });
+  return { fields, outstanding: light, blobs };
 }
 
 function final(mail: string, how: string): PublishEffect {

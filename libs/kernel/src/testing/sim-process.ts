@@ -82,6 +82,9 @@ export class SimProcess {
         create: (name, text) =>
           world.network.call(this, `segment ${name}`, true, () => void broker.segments.set(name, text)),
       },
+      blobs: {
+        create: (name, text) => world.network.call(this, name, true, () => void broker.blobs.set(name, text)),
+      },
       publish: {
         publish: (effect) =>
           world.network.call(this, `publish ${effect.id} ${effect.subject}`, true, () => {

@@ -87,7 +87,8 @@ export function addMessageRoutes(app: FastifyInstance, gateway: Gateway): void {
     const session = sessionRef(request.params.session);
     const range = readFields(RangeQuery, request.query);
     const loaded = await loadSession(gateway, session);
-    return messagesView(session, loaded, { range, read: gateway.segments.read });
+    const { segments, blobs } = gateway;
+    return messagesView(session, loaded, { range, read: segments.read, blobs });
   });
 }
 

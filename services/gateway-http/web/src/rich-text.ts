@@ -29,6 +29,8 @@ const QUOTE = /^>\s?(.*)$/;
 const TABLE_ROW = /^\s*\|.*\|\s*$/;
 const TABLE_DASHES = /^:?-+:?$/;
 const MAX_DEPTH = 3;
+/** A longer text is shown as it stands: to lay it out would stop the page for seconds. In UTF-16 units. */
+const MAX_LENGTH = 400_000;
 
 type FlatBlock =
   | Exclude<RichBlock, { kind: "list" | "table" }>
@@ -36,6 +38,7 @@ type FlatBlock =
   | { readonly kind: "rows"; readonly text: string };
 
 export function richBlocks(source: string): RichBlock[] {
+  if (source.length > MAX_LENGTH) return [{ kind: "code", text: source, language: "" }];
   const blocks: RichBlock[] = [];
   for (const block of flatBlocks(source)) {
     const last = blocks.at(-1);

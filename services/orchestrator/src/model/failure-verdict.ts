@@ -20,6 +20,7 @@ export function verdictOf(failure: ModelFailure): FailureVerdict {
   switch (failure.code) {
     case "refused":
     case "context_too_long":
+    case "too_long":
       return "end";
     case "unauthorized":
       return "next-provider";

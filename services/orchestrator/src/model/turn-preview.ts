@@ -13,6 +13,9 @@ export interface PreviewPlace {
   readonly attempt: number;
 }
 
+/** Text of one message that is shown while it is written, in UTF-16 units. Of more the final is soon enough. */
+const MOST_SHOWN_LENGTH = 512 * 1024;
+
 type ResetReason = Parameters<TurnVoice["reset"]>[2]["reason"];
 
 /** What people see of one model call while it goes on: its text without reasoning, and a reset whenever text is void. */
@@ -22,6 +25,8 @@ export class TurnPreview {
   readonly #place: PreviewPlace;
   #filter = new ReasoningFilter();
   #shown = false;
+  /** How much may still come. */
+  #left = MOST_SHOWN_LENGTH;
 
   constructor(voice: Pick<TurnVoice, "delta" | "reset">, attempts: LiveAttempts, place: PreviewPlace) {
     this.#voice = voice;
@@ -36,18 +41,23 @@ export class TurnPreview {
 
   /** A piece of what the model writes. */
   add(chunk: string): void {
-    this.#show(this.#filter.push(chunk));
+    if (this.#left <= 0) return;
+    const piece = chunk.slice(0, this.#left);
+    this.#left -= chunk.length;
+    this.#show(this.#filter.push(piece));
   }
 
   /** The model begins anew, or another one does. */
   reset(reason: ResetReason): void {
     this.#filter = new ReasoningFilter();
+    this.#left = MOST_SHOWN_LENGTH;
     this.#void(reason);
   }
 
   /** The text is complete: what the filter kept back is shown. */
   end(): void {
-    this.#show(this.#filter.end());
+    // What is kept back in the middle of a text may yet turn out to be reasoning.
+    if (this.#left >= 0) this.#show(this.#filter.end());
   }
 
   get #attempt(): number {
