@@ -36,7 +36,7 @@ export interface ProcessListener {
   notice(text: string): void;
 }
 
-const READY_WITHIN_MS = 20_000;
+const READY_WITHIN_MS = 60_000;
 
 export class SupervisedProcess {
   readonly name: string;
