@@ -42,9 +42,12 @@ async function messagesOf(
   return parts.flat();
 }
 
+/** Pieces asked for at once while a log is read backwards: one after the other, each would cost a round trip. */
+const READ_AHEAD = 8;
+
 /**
  * The newest part of the log that is at least as long as `enough` asks for, or all of it: pieces are
- * read backwards until it is. Returns it with the absolute index of its first message.
+ * read backwards until it is, the next few ahead of time. Returns it with the absolute index of its first message.
  */
 export async function newestMessages(
   log: SealedLog,
@@ -54,10 +57,19 @@ export async function newestMessages(
   let { from } = log;
   let messages: readonly LogMessage[] = log.tail;
   let left = [...log.segments];
+  const asked = new Map<SegmentRef, Promise<string>>();
+  const ask = (ref: SegmentRef): Promise<string> => {
+    const text = asked.get(ref) ?? read(segmentKey(log.key, log.generation, ref));
+    // What was asked for ahead of time may come to be of no interest.
+    text.catch(() => undefined);
+    asked.set(ref, text);
+    return text;
+  };
   while (!enough(messages, from)) {
+    for (const ref of left.slice(-READ_AHEAD)) void ask(ref);
     const newest = left.pop();
     if (newest === undefined) break;
-    const segment = Segment.parse(JSON.parse(await read(segmentKey(log.key, log.generation, newest))));
+    const segment = Segment.parse(JSON.parse(await ask(newest)));
     if ("refs" in segment) left = [...left, ...segment.refs];
     else {
       messages = [...segment.messages, ...messages];
