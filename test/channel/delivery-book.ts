@@ -15,11 +15,11 @@ export class DeliveryBook {
     return new DeliveryBook(await connectBus({ target: { url, user, pass }, name: "test" }));
   }
 
-  /** What is recorded of a turn's reply. */
+  /** What is recorded of the reply of a turn in a conversation that was never reset. */
   async of(session: string, turn: string): Promise<DeliveryRecord | undefined> {
     const parsed = parseSessionId(session);
     if (!parsed.ok) throw new Error(parsed.reason);
-    const stored = await deliveryLedger(this.#bus).read({ key: parsed.key, id: replyIdOf(turn) });
+    const stored = await deliveryLedger(this.#bus).read({ key: parsed.key, id: `${replyIdOf(turn)}_0` });
     return stored === null ? undefined : DeliveryRecord.parse(JSON.parse(stored.text));
   }
 

@@ -90,14 +90,25 @@ async function openDeliveries(
     onTrouble,
     limits,
   });
-  const queue = await outboxQueue(bus, { channel: channel.name, onBell: (bell) => desk.ring(bell), onTrouble });
+  const queue = outboxQueue(bus, {
+    channel: channel.name,
+    onBell: (bell) => desk.ring(bell),
+    onLost: () => desk.lapse(),
+    onTrouble,
+  });
   desk.queue = queue;
-  return {
-    stop: async () => {
-      await queue.stop();
-      await desk.stop();
-    },
+  const stop = async (): Promise<void> => {
+    queue.stop();
+    await desk.stop();
+    queue.release();
   };
+  try {
+    await queue.start();
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { stop };
 }
 
 /** Says what became of each reply; what a person has to look at is a warning. */
@@ -108,7 +119,7 @@ function deliveryReport(log: Logger, metrics: Metrics, channel: ChannelName): De
     labelNames: ["channel", "outcome"],
   });
   return (key: SessionKey, { seq }: OutboxEvent, end: AttemptEnd) => {
-    if (end.kind === "left" || end.kind === "known") return;
+    if (end.kind === "left" || end.kind === "known" || end.kind === "gone") return;
     deliveries.inc({ channel, outcome: end.kind === "again" ? "retried" : end.as });
     const { reason } = end;
     if (end.kind === "again") log.info({ key, seq, reason }, "a reply was not sent; it will be tried again");
@@ -131,10 +142,7 @@ async function listen(
     channel: channel.name,
     inbox: new MessageInbox({ ...ports, log }),
     mail,
-    onExpected: (key, turn) => {
-      previews.expect(key, turn);
-      return () => void previews.end(key, turn);
-    },
+    onExpected: (key, turn) => previews.expect(key, turn),
   });
   const stopping = new AbortController();
   const listening = channel.listen(intake, stopping.signal).then(

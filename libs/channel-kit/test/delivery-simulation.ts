@@ -8,6 +8,11 @@ export interface World {
   readonly resend: Channel["resend"];
   /** Whether the outside shows a reply once however often it is sent; by default as the channel says. */
   readonly dedups?: boolean;
+  /**
+   * Nobody dies or hangs, and every send says what became of it: one process after the other works for a while, with
+   * a ledger that fails now and then, closes its delivery and leaves the rest to the next.
+   */
+  readonly handsOver?: boolean;
   /** Wraps the ledger, to plant a fault. */
   readonly ledger?: (ledger: DeliveryLedger) => DeliveryLedger;
 }
@@ -40,6 +45,14 @@ function randomOf(seed: number): () => number {
   };
 }
 
+type Fault = "works" | "fails" | "fails after" | "dies" | "dies after";
+
+function faultOf(draw: number, { handsOver = false }: World): Fault {
+  if (handsOver) return draw < 0.15 ? "fails" : draw < 0.3 ? "fails after" : "works";
+  if (draw < 0.16) return draw < 0.08 ? "dies" : "dies after";
+  return draw < 0.22 ? "fails" : draw < 0.28 ? "fails after" : "works";
+}
+
 const PROCESSES = 3;
 const STEPS = 60;
 
@@ -54,6 +67,7 @@ export async function simulate(seed: number, world: World): Promise<SimulationEn
   const dead = new Set<number>();
   const ledger = new MemoryLedger();
   const shown: string[] = [];
+  let isRefused = false;
   let sends = 0;
   let faults = 0;
 
@@ -66,7 +80,13 @@ export async function simulate(seed: number, world: World): Promise<SimulationEn
     const known = (world.dedups ?? world.resend === "harmless") && shown.includes(id);
     const draw = random();
     if (draw < 0.15) return { kind: "not-sent", reason: "busy" };
-    if (draw < 0.2 && !known) return { kind: "rejected", reason: "refused" };
+    // What the outside has refused it refuses for good, and what it shows it does not refuse.
+    isRefused ||= draw < 0.2 && shown.length === 0;
+    if (isRefused) return { kind: "rejected", reason: "refused" };
+    if (world.handsOver === true) {
+      shown.push(id);
+      return { kind: "delivered" };
+    }
     if (draw < 0.3) return { kind: "unknown", reason: "lost on the way there" };
     if (!known) shown.push(id);
     if (draw < 0.4) return { kind: "unknown", reason: "lost on the way back" };
@@ -77,11 +97,15 @@ export async function simulate(seed: number, world: World): Promise<SimulationEn
     const throughCalls: DeliveryLedger = {
       read: (place) => call(process, () => ledger.read(place)),
       write: (place, text, revision) => call(process, () => ledger.write(place, text, revision)),
+      remove: (place) => call(process, () => ledger.remove(place)),
     };
+    const send = (reply: Reply) => (world.handsOver === true ? show(reply) : call(process, () => show(reply)));
     return {
       ledger: world.ledger?.(throughCalls) ?? throughCalls,
-      channel: { resend: world.resend, send: (reply: Reply) => call(process, () => show(reply)) },
+      channel: { resend: world.resend, send },
       now: () => 0,
+      hurry: new AbortController().signal,
+      isWanted: async () => true,
       maxAttempts: 50,
       sendLimitMs: 600_000,
     };
@@ -99,11 +123,20 @@ export async function simulate(seed: number, world: World): Promise<SimulationEn
     const place = { key, id: reply.id };
     const delivery = new Delivery(portsOf(process), { place, seq: 1, reply, sender: `p${process}` });
     for (;;) {
-      const end = await delivery.attempt(() => true).catch(() => null);
+      const isLast = process === PROCESSES || world.handsOver !== true;
+      const end = await delivery.attempt(() => isLast || random() < 0.7).catch(() => null);
       if (end !== null && end.kind !== "again" && end.kind !== "left") return end;
+      if (isLast || random() < 0.7) continue;
+      for (let closed = false; !closed; ) {
+        closed = await delivery.close().then(
+          () => true,
+          () => false,
+        );
+      }
+      return { kind: "left" };
     }
   };
-  const carryOut = async (one: Call, how: "works" | "fails" | "fails after" | "dies" | "dies after"): Promise<void> => {
+  const carryOut = async (one: Call, how: Fault): Promise<void> => {
     if (how !== "works") faults += 1;
     if (how === "fails" || how === "dies") {
       if (how === "fails") one.reject(new Error("failed"));
@@ -123,14 +156,19 @@ export async function simulate(seed: number, world: World): Promise<SimulationEn
     if (one === undefined) return false;
     calls.splice(calls.indexOf(one), 1);
     const draw = faulty ? random() : 1;
-    const how =
-      draw < 0.08 ? "dies" : draw < 0.16 ? "dies after" : draw < 0.22 ? "fails" : draw < 0.28 ? "fails after" : "works";
-    await carryOut(one, how);
+    await carryOut(one, faultOf(draw, world));
     return true;
   };
   const anyOf = (among: readonly Call[]): Call | undefined => among[Math.floor(random() * among.length)];
 
   let started = 0;
+  while (world.handsOver === true && started < PROCESSES) {
+    let isOver = false;
+    void deliver(started++).then(() => {
+      isOver = true;
+    });
+    while ((await step(anyOf, true)) || !isOver);
+  }
   for (let n = 0; n < STEPS; n += 1) {
     if (started < PROCESSES && random() < 0.15) void deliver(started++);
     await step(anyOf, true);

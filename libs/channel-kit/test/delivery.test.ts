@@ -33,13 +33,14 @@ describe("D1–D6 whatever fails, dies or hangs, and whoever else delivers at th
     expect(await firstBroken({ resend: "harmless" })).toBeUndefined();
   });
 
-  it("nothing is flagged that went well", async () => {
-    const ends = await Promise.all(Array.from({ length: 200 }, (_, n) => simulate(n + 1, { resend: "unsafe" })));
-    const undisturbed = ends.filter(({ faults, sends }) => faults === 0 && sends === 1);
-    for (const { status, shown } of undisturbed.filter((end) => end.status !== "unsettled")) {
-      expect(status).toBe(shown === 1 ? "confirmed" : "rejected");
+  it("D5 nothing is flagged whose sends all had a known outcome, however often processes hand over", async () => {
+    let confirmed = 0;
+    for (let seed = 1; seed <= SEEDS; seed += 1) {
+      const { status, shown } = await simulate(seed, { resend: "unsafe", handsOver: true });
+      expect(status, `seed ${seed}`).toBe(shown === 1 ? "confirmed" : "rejected");
+      confirmed += shown;
     }
-    expect(ends.some(({ status }) => status === "confirmed")).toBe(true);
+    expect(confirmed).toBeGreaterThan(SEEDS / 2);
   });
 
   it("finds a channel that shows twice and says that it does not", async () => {
@@ -48,7 +49,7 @@ describe("D1–D6 whatever fails, dies or hangs, and whoever else delivers at th
 
   it("finds a ledger that does not compare before it sets", async () => {
     const ledger: World["ledger"] = (real) => ({
-      read: real.read,
+      ...real,
       write: async (place, text) => real.write(place, text, (await real.read(place))?.revision ?? 0),
     });
     expect(await firstBroken({ resend: "unsafe", ledger })).toBeDefined();
@@ -61,7 +62,9 @@ describe("one reply", () => {
 
   function delivery(send: (reply: Reply) => Promise<SendOutcome>, sender = "p1", ledger = new MemoryLedger()) {
     const channel = { resend: "unsafe", send } as const;
-    const ports = { ledger, channel, now: () => 0, maxAttempts: 3, sendLimitMs: 600_000 };
+    const hurry = new AbortController().signal;
+    const isWanted = async () => true;
+    const ports = { ledger, channel, hurry, isWanted, now: () => 0, maxAttempts: 3, sendLimitMs: 600_000 };
     return { ledger, delivery: new Delivery(ports, { place: { key, id: reply.id }, seq: 7, reply, sender }) };
   }
   const ours = (): boolean => true;
@@ -81,7 +84,7 @@ describe("one reply", () => {
       attempts.push(attempt);
       return { kind: "not-sent", reason: "busy", retryAfterMs: 7 };
     });
-    expect(await one.attempt(ours)).toEqual({ kind: "again", reason: "busy", afterMs: 7 });
+    expect(await one.attempt(ours)).toEqual({ kind: "again", reason: "busy", attempt: 1, afterMs: 7 });
     expect(await one.attempt(ours)).toMatchObject({ kind: "again" });
     expect(await one.attempt(ours)).toMatchObject({ kind: "settled", as: "rejected" });
     expect(attempts).toEqual([1, 2, 3]);

@@ -18,6 +18,10 @@ export class MemoryLedger implements DeliveryLedger {
     return this.#revision;
   }
 
+  async remove({ key, id }: { key: string; id: string }): Promise<void> {
+    this.#entries.delete(`${key}.${id}`);
+  }
+
   records(): DeliveryRecord[] {
     return [...this.#entries.values()].map(({ text }) => DeliveryRecord.parse(JSON.parse(text)));
   }

@@ -118,6 +118,47 @@ describe("previews", () => {
     expect(scene.shown).toEqual(["one", "the reply"]);
   });
 
+  it("P2 let the reply wait for one that is under way although the final has been heard before", async () => {
+    const scene = new Scene();
+    let taken = (): void => undefined;
+    scene.preview = () =>
+      new Promise((resolve) => {
+        taken = resolve;
+      });
+    scene.desk.expect(KEY, "t_1");
+    scene.delta("t_1", 0, "one");
+    await settled();
+    scene.final("t_1");
+    let mayGo = false;
+    void scene.desk.end(KEY, "t_1").then(() => {
+      mayGo = true;
+    });
+    await settled();
+    expect(mayGo).toBe(false);
+    taken();
+    await settled();
+    expect(mayGo).toBe(true);
+  });
+
+  it("go on when the message is only repeated", async () => {
+    const scene = new Scene();
+    scene.desk.expect(KEY, "t_1");
+    scene.desk.expect(KEY, "t_1")();
+    scene.delta("t_1", 0, "one");
+    await settled();
+    expect(scene.shown).toEqual(["one"]);
+  });
+
+  it("are given up for a turn whose final is never heard", async () => {
+    const scene = new Scene();
+    scene.desk.expect(KEY, "t_1");
+    await scene.clock.advance(2 * 3_600_000);
+    const takeBack = scene.desk.expect("webhook.b" as SessionKey, "t_2");
+    takeBack();
+    await settled();
+    expect(scene.listening).toBe(0);
+  });
+
   it("P1 go on when the channel fails to show one", async () => {
     const scene = new Scene();
     scene.preview = () => Promise.reject(new Error("busy"));

@@ -7,9 +7,6 @@ import type { ConsumerSpec } from "./topology-spec.js";
  */
 export const DELIVERY_ACK_WAIT_MS = 6_000;
 
-/** Replies of one channel that may be on their way at once; what is over it waits in the stream. */
-const DELIVERIES_IN_FLIGHT = 256;
-
 /** The consumer that a channel's gateways take replies from; they make it when they start. */
 export const deliveryConsumer = (channel: string): ConsumerSpec => ({
   stream: STREAM.outbox,
@@ -17,8 +14,8 @@ export const deliveryConsumer = (channel: string): ConsumerSpec => ({
   filter: `outbox.${channel}.*`,
   ackWaitMs: DELIVERY_ACK_WAIT_MS,
   maxDeliver: -1,
-  maxAckPending: DELIVERIES_IN_FLIGHT,
+  maxAckPending: -1,
   failoverMs: DELIVERY_ACK_WAIT_MS,
   reason:
-    "One process at a time speaks for a channel, so that a conversation's replies keep their order; the others stand by.",
+    "One process at a time speaks for a channel, so that a conversation's replies keep their order; the others stand by. What waits to be sent again holds a pending slot, so a limit would let one person who cannot be reached stop the channel; the process bounds what it takes.",
 });

@@ -30,7 +30,11 @@ export const DeliveryRecord = Envelope.extend({
 });
 export type DeliveryRecord = z.infer<typeof DeliveryRecord>;
 
-/** The ledger's key for an outbox message: of a final it comes from the turn, so that a turn has one. */
+/**
+ * The ledger's key for an outbox message: of a final it comes from the turn, so that a turn has one. The same message
+ * sent to a conversation that has been erased since begins the same turn anew, in a later generation.
+ */
 export function deliveryIdOf(message: OutboxMessage): string {
-  return message.kind === "final" ? replyIdOf(message.final.turn) : `n_${digestOf(message.id).slice(0, 32)}`;
+  const id = message.kind === "final" ? replyIdOf(message.final.turn) : `n_${digestOf(message.id).slice(0, 32)}`;
+  return `${id}_${message.generation}`;
 }

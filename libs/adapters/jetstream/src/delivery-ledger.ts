@@ -2,6 +2,7 @@ import { BUCKET, type SessionKey } from "@troupe/contracts";
 import { bucketStream, entrySubject } from "./bucket.js";
 import { type Bus, wireOf } from "./bus.js";
 import { readNewest, writeIfUnchanged } from "./compare-and-set.js";
+import { purge } from "./purge.js";
 
 /** Where a reply's record lies. */
 export interface DeliveryPlace {
@@ -25,6 +26,8 @@ export interface DeliveryLedger {
   read(place: DeliveryPlace): Promise<StoredDelivery | null>;
   /** `revision` 0: there must be no record yet. The new revision, or null when the record is another one. */
   write(place: DeliveryPlace, text: string, revision: number): Promise<number | null>;
+  /** Leaves nothing of it. */
+  remove(place: DeliveryPlace): Promise<void>;
 }
 
 export function deliveryLedger(bus: Bus): DeliveryLedger {
@@ -33,5 +36,8 @@ export function deliveryLedger(bus: Bus): DeliveryLedger {
   return {
     read: (place) => readNewest(wire, bucketStream(BUCKET.deliveries), subjectOf(place)),
     write: (place, text, revision) => writeIfUnchanged(wire, { subject: subjectOf(place), text, revision }),
+    remove: async (place) => {
+      await purge(wire, bucketStream(BUCKET.deliveries), subjectOf(place));
+    },
   };
 }

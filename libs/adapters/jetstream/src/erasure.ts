@@ -15,14 +15,15 @@ import { removeOlderGenerations } from "./stored-generations.js";
  */
 export async function forget(bus: Bus, key: SessionKey): Promise<boolean> {
   const wire = wireOf(bus);
+  // First, so that whoever looks before he sends a reply finds it gone, and records nothing behind our back.
+  const replies = await purge(wire, STREAM.outbox, outboxSubject(key));
   const removed = await Promise.all([
-    purge(wire, STREAM.outbox, outboxSubject(key)),
     purge(wire, STREAM.dead, deadFilter(undefined, key)),
     purge(wire, bucketStream(BUCKET.inbound), entrySubject(BUCKET.inbound, `${key}.>`)),
     purge(wire, bucketStream(BUCKET.deliveries), entrySubject(BUCKET.deliveries, `${key}.>`)),
     removeOlderGenerations(wire, key),
   ]);
-  return removed.some((count) => count > 0);
+  return replies > 0 || removed.some((count) => count > 0);
 }
 
 /**

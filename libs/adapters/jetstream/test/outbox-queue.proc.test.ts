@@ -27,15 +27,19 @@ async function reply(to: SessionKey): Promise<void> {
 async function puller(on: Bus, options: { readonly acks: boolean } = { acks: true }) {
   const bells: OutboxBell[] = [];
   const troubles: string[] = [];
-  const queue: OutboxQueue = await outboxQueue(on, {
+  const lost: number[] = [];
+  const queue: OutboxQueue = outboxQueue(on, {
     channel: "webhook",
     onBell: (bell) => {
       bells.push(bell);
       if (options.acks) bell.ack();
+      return true;
     },
+    onLost: () => lost.push(bells.length),
     onTrouble: (line) => troubles.push(line),
   });
-  return { queue, bells, troubles, seqs: () => bells.map((bell) => bell.seq) };
+  await queue.start();
+  return { queue, lost, bells, troubles, seqs: () => bells.map((bell) => bell.seq) };
 }
 
 test("gives one channel's replies in order, those from before it was there too, and says what is done", async () => {
@@ -47,7 +51,7 @@ test("gives one channel's replies in order, those from before it was there too, 
   expect(one.seqs()).toEqual([1, 3]);
   expect(one.bells.map((bell) => bell.key)).toEqual([key("a"), key("b")]);
   await eventually(async () => (await one.queue.floor()) === 3);
-  await one.queue.stop();
+  one.queue.stop();
 });
 
 test("serves one process at a time, and the next one when that is gone", async () => {
@@ -58,11 +62,11 @@ test("serves one process at a time, and the next one when that is gone", async (
   for (let n = 0; n < 20; n += 1) await reply(key(`c${n}`));
   await eventually(() => first.bells.length === 21);
   expect(second.bells).toEqual([]);
-  await first.queue.stop();
+  first.queue.stop();
   await reply(key("z"));
   await eventually(() => second.bells.length === 1, "the second process takes over", 20_000);
   expect(first.bells).toHaveLength(21);
-  await second.queue.stop();
+  second.queue.stop();
 });
 
 test("brings what was not acked again, to whoever is served then", async () => {
@@ -76,7 +80,7 @@ test("brings what was not acked again, to whoever is served then", async () => {
   await eventually(() => second.bells.length === 1, "the reply comes again", 20_000);
   expect(second.seqs()).toEqual([1]);
   expect(await second.queue.floor()).toBe(1);
-  await second.queue.stop();
+  second.queue.stop();
 });
 
 test("goes on after the server was restarted", async () => {
@@ -87,5 +91,5 @@ test("goes on after the server was restarted", async () => {
   await reply(key("a"));
   await eventually(() => one.bells.length === 2, "the reply after the restart", 30_000);
   expect(one.seqs()).toEqual([1, 2]);
-  await one.queue.stop();
+  one.queue.stop();
 });

@@ -7,8 +7,11 @@ import { Preview } from "./preview.js";
 
 /** Between two previews of a conversation; what a person reads along with. */
 export const PREVIEW_EVERY_MS = 700;
-/** A preview that takes longer is given up. */
-const PREVIEW_LIMIT_MS = 10_000;
+/** A preview that takes longer is given up: the reply waits for it. */
+const PREVIEW_LIMIT_MS = 5_000;
+/** A turn whose final has not been heard for so long is no longer watched, and neither is the oldest of too many. */
+const WATCH_LIMIT_MS = 3_600_000;
+const MOST_WATCHED = 5_000;
 
 interface Watched {
   readonly stop: () => void;
@@ -18,8 +21,8 @@ interface Watched {
   /** What the channel was given last. */
   shown: string;
   showing: boolean;
-  /** The preview that the channel has not taken yet. */
-  underWay: Promise<void> | undefined;
+  /** When a turn was expected last, by the monotonic clock. */
+  since: number;
 }
 
 /**
@@ -32,7 +35,10 @@ export class PreviewDesk {
   readonly #sources: EventSources;
   readonly #channel: Pick<Channel, "preview">;
   readonly #clock: DeliveryClock;
+  /** The one that expected a turn last is last. */
   readonly #watched = new Map<SessionKey, Watched>();
+  /** Previews that the channel has not taken yet: they outlive the watch that began them. */
+  readonly #underWay = new Map<SessionKey, Promise<void>>();
   readonly #stopping = new AbortController();
 
   constructor(sources: EventSources, channel: Pick<Channel, "preview">, clock: DeliveryClock) {
@@ -41,31 +47,46 @@ export class PreviewDesk {
     this.#clock = clock;
   }
 
-  /** A message of this turn is about to be sent in. */
-  expect(key: SessionKey, turn: string): void {
-    if (this.#stopping.signal.aborted) return;
-    const watched = this.#watched.get(key) ?? this.#watch(key);
+  /** A message of this turn is about to be sent in; the result takes that back, if it was news. */
+  expect(key: SessionKey, turn: string): () => void {
+    const known = this.#watched.get(key);
+    if (this.#stopping.signal.aborted || known?.open.has(turn)) return () => undefined;
+    const watched = known ?? this.#watch(key);
     watched.open.add(turn);
+    watched.since = this.#clock.monotonic();
+    this.#watched.delete(key);
+    this.#watched.set(key, watched);
+    this.#tidy();
+    return () => void this.end(key, turn);
   }
 
-  /** P2 Resolves when no preview of the turn is under way. */
+  /** P2 Resolves when no preview of the conversation is under way that could come after the turn's reply. */
   async end(key: SessionKey, turn: string): Promise<void> {
     const watched = this.#watched.get(key);
-    if (watched === undefined) return;
-    watched.open.delete(turn);
-    watched.preview.end(turn);
-    const { underWay } = watched;
-    if (watched.open.size === 0) {
-      this.#watched.delete(key);
-      watched.stop();
-    }
-    await underWay;
+    watched?.open.delete(turn);
+    watched?.preview.end(turn);
+    if (watched?.open.size === 0) this.#leave(key, watched);
+    await this.#underWay.get(key);
   }
 
   stop(): void {
     this.#stopping.abort();
     for (const { stop } of this.#watched.values()) stop();
     this.#watched.clear();
+  }
+
+  #leave(key: SessionKey, watched: Watched): void {
+    watched.open.clear();
+    watched.stop();
+    this.#watched.delete(key);
+  }
+
+  #tidy(): void {
+    const now = this.#clock.monotonic();
+    for (const [key, watched] of this.#watched) {
+      if (this.#watched.size <= MOST_WATCHED && now - watched.since < WATCH_LIMIT_MS) return;
+      this.#leave(key, watched);
+    }
   }
 
   #watch(key: SessionKey): Watched {
@@ -80,7 +101,7 @@ export class PreviewDesk {
       turn: undefined,
       shown: "",
       showing: false,
-      underWay: undefined,
+      since: 0,
     };
     this.#watched.set(key, watched);
     return watched;
@@ -108,9 +129,10 @@ export class PreviewDesk {
     const where = { session: formatSessionId(session.id), conversation: session.id.conversation };
     for (let next = this.#news(watched); next !== undefined; next = this.#news(watched)) {
       watched.shown = next.text;
-      watched.underWay = this.#preview({ ...where, ...next });
-      await watched.underWay;
-      watched.underWay = undefined;
+      const underWay = this.#preview({ ...where, ...next });
+      this.#underWay.set(key, underWay);
+      await underWay;
+      if (this.#underWay.get(key) === underWay) this.#underWay.delete(key);
       await this.#clock.sleep(PREVIEW_EVERY_MS, this.#stopping.signal);
     }
     watched.showing = false;
@@ -125,8 +147,10 @@ export class PreviewDesk {
 
   /** P1 */
   async #preview(preview: PreviewText): Promise<void> {
+    const limit = AbortSignal.timeout(PREVIEW_LIMIT_MS);
+    const late = new Promise<void>((resolve) => limit.addEventListener("abort", () => resolve(), { once: true }));
     try {
-      await this.#channel.preview(preview, AbortSignal.timeout(PREVIEW_LIMIT_MS));
+      await Promise.race([this.#channel.preview(preview, limit), late]);
     } catch {
       // The reply will say it all.
     }

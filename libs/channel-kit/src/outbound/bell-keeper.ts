@@ -45,8 +45,23 @@ export class BellKeeper {
     return true;
   }
 
+  /** How many are held. */
+  get count(): number {
+    return this.#held.size;
+  }
+
   ack(bell: OutboxBell): void {
     if (this.#held.delete(bell)) bell.ack();
+  }
+
+  /** It is to ring again after a time, here or elsewhere. */
+  nak(bell: OutboxBell, delayMs: number): void {
+    if (this.#held.delete(bell)) bell.nak(delayMs);
+  }
+
+  /** Whether they are still ours is no longer known: the connection was lost. */
+  lapse(): void {
+    this.#letGo();
   }
 
   /** All that are held ring elsewhere soon. */

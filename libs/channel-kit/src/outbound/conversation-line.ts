@@ -16,13 +16,29 @@ export interface LinePorts {
   readonly floor: () => Promise<number>;
   readonly delivery: (key: SessionKey, event: OutboxEvent, reply: NonNullable<ReturnType<typeof replyOf>>) => Delivery;
   readonly ack: (bell: OutboxBell) => void;
+  readonly nak: (bell: OutboxBell, delayMs: number) => void;
   /** Before a reply is shown: nothing that it replaces may be shown after it. */
   readonly beforeSend: (key: SessionKey, turn: string | null) => Promise<void>;
   readonly onEnd: (key: SessionKey, event: OutboxEvent, end: AttemptEnd) => void;
   readonly onTrouble: (key: SessionKey, reason: string) => void;
-  readonly backoff: () => Backoff;
+  /** Pauses while something of ours does not work. */
+  readonly troubles: () => Backoff;
+  /** Milliseconds until the next attempt after the n-th; the outside may have asked for some. */
+  readonly pauseAfter: (attempt: number, askedMs: number | undefined) => number;
+  /** Ends early when the process is about to end. */
   readonly sleep: (ms: number) => Promise<void>;
+  /** Takes its time in any case. */
+  readonly wait: (ms: number) => Promise<void>;
 }
+
+/** A conversation that pauses for longer rests: its bells are given back and ring again when it is time. */
+const SHORT_PAUSE_MS = 5_000;
+/** What is known of a send is written down before others take over: so often it is tried, with pauses. */
+const CLOSE_TRIES = 8;
+const CLOSE_PAUSE_MS = 250;
+
+/** A number: pause for so many milliseconds. `trouble`: something of ours did not work. */
+type PassEnd = "done" | "trouble" | number;
 
 /**
  * The replies of one conversation, one after the other.
@@ -66,43 +82,69 @@ export class ConversationLine {
   }
 
   /**
-   * Resolves when no bell is left, or others have taken over.
+   * Resolves when no bell is left, when others have taken over, or when the conversation has to rest: to the
+   * milliseconds then, else to null.
    *
    * @param isOurs whether this process is still the one that delivers
    */
-  async run(isOurs: () => boolean): Promise<void> {
-    const waits = this.#ports.backoff();
-    while (this.#bells.size > 0 && isOurs()) {
-      const pauseMs = await this.#pass(isOurs).catch((cause: unknown) => {
+  async run(isOurs: () => boolean): Promise<number | null> {
+    const troubles = this.#ports.troubles();
+    let restMs: number | null = null;
+    while (this.hasBells && isOurs() && restMs === null) {
+      const end = await this.#pass(isOurs).catch((cause: unknown): PassEnd => {
         this.#ports.onTrouble(this.#key, cause instanceof Error ? cause.message : String(cause));
-        return "soon" as const;
+        return "trouble";
       });
-      if (pauseMs === null) waits.reset();
-      else await this.#ports.sleep(pauseMs === "soon" ? waits.next() : pauseMs);
+      if (end === "done") troubles.reset();
+      else if (end === "trouble") await this.#ports.sleep(troubles.next());
+      else if (end > SHORT_PAUSE_MS) restMs = end;
+      else await this.#ports.sleep(end);
+    }
+    await this.#close();
+    return restMs;
+  }
+
+  /** Gives all bells back for a time. */
+  rest(ms: number): void {
+    for (const bell of this.#bells.values()) this.#ports.nak(bell, ms);
+    this.#bells.clear();
+  }
+
+  /** D5 Whoever takes over finds what is known here. */
+  async #close(): Promise<void> {
+    const delivery = this.#current?.delivery;
+    this.#current = undefined;
+    for (let tries = 1; delivery !== undefined; tries++) {
+      try {
+        return await delivery.close();
+      } catch (cause) {
+        this.#ports.onTrouble(this.#key, cause instanceof Error ? cause.message : String(cause));
+        if (tries === CLOSE_TRIES) return;
+      }
+      await this.#ports.wait(CLOSE_PAUSE_MS);
     }
   }
 
-  /** Delivers as far as it goes. Null: it may go on at once; else a pause is due. */
-  async #pass(isOurs: () => boolean): Promise<number | "soon" | null> {
+  /** Delivers as far as it goes. */
+  async #pass(isOurs: () => boolean): Promise<PassEnd> {
     const { replay, floor, exists } = this.#ports;
     this.#settledTo ??= await floor();
     const events = await replay(this.#key, this.#settledTo);
     for (const event of events) {
-      if (!isOurs()) return "soon";
-      const pause = await this.#deliver(event, isOurs);
-      if (pause !== null) return pause;
+      if (!isOurs()) return "trouble";
+      const end = await this.#deliver(event, isOurs);
+      if (end !== "done") return end;
       this.#settle(event.seq);
     }
     // A bell for what the log does not show: removed, or a replica lags.
     for (const seq of [...this.#bells.keys()].toSorted((a, b) => a - b)) {
-      if (await exists(seq)) return "soon";
+      if (await exists(seq)) return "trouble";
       this.#settle(seq);
     }
-    return null;
+    return "done";
   }
 
-  /** Null when the reply is settled, else when to try again. */
-  async #deliver(event: OutboxEvent, isOurs: () => boolean): Promise<number | "soon" | null> {
+  async #deliver(event: OutboxEvent, isOurs: () => boolean): Promise<PassEnd> {
     const decoded = decode(OutboxMessage, (await this.#ports.whole(event)).text);
     if (decoded.kind === "newer") {
       this.#ports.onTrouble(this.#key, `reply ${event.seq} is of version ${decoded.version}, newer than this process`);
@@ -110,27 +152,19 @@ export class ConversationLine {
     }
     if (decoded.kind === "invalid") {
       this.#ports.onTrouble(this.#key, `reply ${event.seq} is skipped: ${decoded.reason}`);
-      return null;
+      return "done";
     }
     const reply = replyOf(this.#key, decoded.message);
-    if (reply === null) return null;
+    if (reply === null) return "done";
     if (this.#current?.seq !== event.seq) {
       this.#current = { seq: event.seq, delivery: this.#ports.delivery(this.#key, event, reply) };
     }
     await this.#ports.beforeSend(this.#key, reply.turn);
     const end = await this.#current.delivery.attempt(isOurs);
     this.#ports.onEnd(this.#key, event, end);
-    switch (end.kind) {
-      case "settled":
-      case "known":
-        this.#current = undefined;
-        return null;
-      case "again":
-        return end.afterMs ?? "soon";
-      case "left":
-        this.#current = undefined;
-        return "soon";
-    }
+    if (end.kind === "again") return this.#ports.pauseAfter(end.attempt, end.afterMs);
+    this.#current = undefined;
+    return end.kind === "left" ? "trouble" : "done";
   }
 
   #settle(seq: number): void {

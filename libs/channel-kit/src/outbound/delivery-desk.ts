@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { setMaxListeners } from "node:events";
 import type { SessionKey } from "@troupe/contracts";
 import type { DeliveryLedger, OutboxBell, OutboxEvent, OutboxQueue } from "@troupe/jetstream";
 import { backoff } from "@troupe/platform";
@@ -7,6 +8,7 @@ import { BellKeeper } from "./bell-keeper.js";
 import { ConversationLine, type LinePorts } from "./conversation-line.js";
 import { type AttemptEnd, Delivery } from "./delivery.js";
 import type { DeliveryClock } from "./delivery-clock.js";
+import { pauseAfter } from "./delivery-rules.js";
 
 export interface DeskPorts {
   readonly channel: Channel;
@@ -37,6 +39,15 @@ export const DEFAULT_LIMITS: DeliveryLimits = {
   longestPauseMs: 300_000,
 };
 
+/** Bells that are held at once; more only for conversations that are being worked on. */
+const MOST_HELD = 1_000;
+/** What is over that rings again after this. */
+const SURPLUS_DELAY_MS = 5_000;
+/** Pauses while ledger or log cannot be reached. */
+const TROUBLE = { minMs: 200, maxMs: 5_000 };
+/** Sends under way get so long when the process is to end: less than a service may take to drain. */
+const HURRY_AFTER_MS = 4_000;
+
 /** Conversations whose place in the log is remembered; of others it is found again in the ledger. */
 const PLACES_KEPT = 10_000;
 
@@ -47,12 +58,18 @@ export class DeliveryDesk {
   readonly #lines = new Map<SessionKey, ConversationLine>();
   readonly #running = new Set<Promise<void>>();
   readonly #places = new Map<SessionKey, number>();
+  /** Until when a conversation rests, by the monotonic clock. */
+  readonly #resting = new Map<SessionKey, number>();
   readonly #stopping = new AbortController();
+  readonly #hurry = new AbortController();
+  readonly #never = new AbortController();
   #queue: Pick<OutboxQueue, "floor"> | undefined;
 
   constructor(ports: DeskPorts) {
     this.#ports = ports;
-    this.#keeper = new BellKeeper(ports.clock, () => this.#lapse());
+    this.#keeper = new BellKeeper(ports.clock, () => this.#forget());
+    // One listener for each conversation that waits, however many.
+    for (const { signal } of [this.#stopping, this.#hurry, this.#never]) setMaxListeners(0, signal);
   }
 
   /** Where the channel's progress is asked for; to be set before the first bell. */
@@ -60,15 +77,35 @@ export class DeliveryDesk {
     this.#queue = queue;
   }
 
-  ring(bell: OutboxBell): void {
-    if (this.#stopping.signal.aborted || !this.#keeper.hold(bell)) return;
+  /** False: there are too many at once; it was given back and rings again. */
+  ring(bell: OutboxBell): boolean {
+    if (this.#stopping.signal.aborted || !this.#keeper.hold(bell)) return true;
     const running = this.#lines.get(bell.key);
-    if (running !== undefined) return running.ring(bell);
+    if (running !== undefined) {
+      running.ring(bell);
+      return true;
+    }
+    const restMs = (this.#resting.get(bell.key) ?? 0) - this.#ports.clock.monotonic();
+    if (restMs > 0) {
+      this.#keeper.nak(bell, restMs);
+      return true;
+    }
+    this.#resting.delete(bell.key);
+    if (this.#keeper.count > MOST_HELD) {
+      this.#keeper.nak(bell, SURPLUS_DELAY_MS);
+      return false;
+    }
     const line = new ConversationLine(bell.key, this.#linePorts, this.#places.get(bell.key));
     line.ring(bell);
     this.#lines.set(bell.key, line);
     const done = this.#run(bell.key, line).finally(() => this.#running.delete(done));
     this.#running.add(done);
+    return true;
+  }
+
+  /** The connection was lost: other processes may be served what is held here. */
+  lapse(): void {
+    this.#keeper.lapse();
   }
 
   /** Replies that wait or are on their way. */
@@ -79,14 +116,20 @@ export class DeliveryDesk {
   /** Begins no send any more; resolves when those that are under way have ended and are recorded. */
   async stop(): Promise<void> {
     this.#stopping.abort();
+    const timer = setTimeout(() => this.#hurry.abort(), HURRY_AFTER_MS);
     await Promise.all(this.#running);
+    clearTimeout(timer);
     this.#keeper.stop();
   }
 
   async #run(key: SessionKey, line: ConversationLine): Promise<void> {
     while (line.hasBells && !this.#stopping.signal.aborted) {
       const { era } = this.#keeper;
-      await line.run(() => this.#keeper.era === era && !this.#stopping.signal.aborted);
+      const isOurs = (): boolean => this.#keeper.era === era && !this.#stopping.signal.aborted;
+      const restMs = await line.run(isOurs);
+      if (restMs === null || !isOurs()) continue;
+      this.#resting.set(key, this.#ports.clock.monotonic() + restMs);
+      line.rest(restMs);
     }
     this.#lines.delete(key);
     if (line.settledTo !== undefined) this.#remember(key, line.settledTo);
@@ -100,9 +143,10 @@ export class DeliveryDesk {
     if (oldest !== undefined) this.#places.delete(oldest);
   }
 
-  /** Another process may have gone on: nothing that is remembered holds. */
-  #lapse(): void {
+  /** Another process may have gone on, or the stream may be a new one: nothing that is remembered holds. */
+  #forget(): void {
     this.#places.clear();
+    this.#resting.clear();
     for (const line of this.#lines.values()) line.drop();
   }
 
@@ -117,15 +161,19 @@ export class DeliveryDesk {
       floor: async () => (await this.#queue?.floor()) ?? 0,
       delivery: (key, event, reply) => this.#deliveryOf(key, event, reply),
       ack: (bell) => this.#keeper.ack(bell),
+      nak: (bell, delayMs) => this.#keeper.nak(bell, delayMs),
       onTrouble: (key, reason) => onTrouble(`replies of ${key}: ${reason}`),
-      backoff: () => backoff({ minMs: limits.firstPauseMs, maxMs: limits.longestPauseMs }),
+      troubles: () => backoff(TROUBLE),
+      pauseAfter: (attempt, askedMs) => pauseAfter(attempt, askedMs, limits),
       sleep: (ms) => clock.sleep(ms, this.#stopping.signal),
+      wait: (ms) => clock.sleep(ms, this.#never.signal),
     };
   }
 
   #deliveryOf(key: SessionKey, { seq }: OutboxEvent, reply: Parameters<LinePorts["delivery"]>[2]): Delivery {
-    const { ledger, channel, clock, limits } = this.#ports;
-    const ports = { ledger, channel, now: () => clock.now(), ...limits };
+    const { ledger, channel, clock, limits, exists } = this.#ports;
+    const own = { hurry: this.#hurry.signal, isWanted: () => exists(seq), now: () => clock.now() };
+    const ports = { ledger, channel, ...own, ...limits };
     return new Delivery(ports, { place: { key, id: reply.id }, seq, reply, sender: randomUUID() });
   }
 }

@@ -61,6 +61,19 @@ export function changeOf(outcome: SendOutcome, claim: RecordChange, { resend, ma
   }
 }
 
+/** Milliseconds after the n-th attempt until the next: as the outside asks, and never faster than doubling pauses. */
+export function pauseAfter(
+  attempt: number,
+  askedMs: number | undefined,
+  { firstPauseMs, longestPauseMs }: { readonly firstPauseMs: number; readonly longestPauseMs: number },
+): number {
+  const doubled = Math.min(longestPauseMs, firstPauseMs * 2 ** Math.min(attempt - 1, 30));
+  return Math.min(Math.max(doubled, askedMs ?? 0), LONGEST_ASKED_MS);
+}
+
+/** An outside that asks for more is asked again after this. */
+const LONGEST_ASKED_MS = 3_600_000;
+
 /**
  * D4 Whether what a sender knows of its own send goes into a record that another has changed meanwhile: the other could
  * only guess. But a claim that another has made since stands unless this send has surely been shown, and what has been

@@ -11,7 +11,8 @@ import { changeOf, findingOf, overrules, type RecordChange, type Settlement, set
  * D2 Only what is surely not shown is sent again, or what the channel can be told twice without harm.
  * D3 A send of which nobody says what became of it is `unsettled`, never repeated: at most one is shown.
  * D4 Whoever learns later what became of its own send says so: an `unsettled` record can only become truer.
- * D5 No outcome is forgotten: a write that fails is repeated before anything else is done for the reply.
+ * D5 No outcome is forgotten: a write that fails is repeated before anything else is done for the reply, also when this
+ *    process is about to end. A claim that was not used is given back.
  * D6 Attempts are counted in the record, so that no restart makes them endless.
  */
 export interface DeliveryPorts {
@@ -22,6 +23,10 @@ export interface DeliveryPorts {
   readonly maxAttempts: number;
   /** After this a send's outcome is `unknown`. */
   readonly sendLimitMs: number;
+  /** Aborts when sends under way have to end: the process is about to. */
+  readonly hurry: AbortSignal;
+  /** Whether the reply is still to be shown: its conversation may have been erased. Asked after the claim. */
+  readonly isWanted: () => Promise<boolean>;
 }
 
 export interface OutgoingReply {
@@ -38,7 +43,9 @@ export type AttemptEnd =
   /** Settled before, by whomever. */
   | { readonly kind: "known"; readonly as: Settlement }
   /** To be attempted again after a pause. */
-  | { readonly kind: "again"; readonly reason: string; readonly afterMs: number | undefined }
+  | { readonly kind: "again"; readonly reason: string; readonly attempt: number; readonly afterMs: number | undefined }
+  /** Nobody is to see it any more, and nothing of it is left. */
+  | { readonly kind: "gone" }
   /** It is no longer this process that delivers. */
   | { readonly kind: "left" };
 
@@ -51,6 +58,8 @@ export class Delivery {
   readonly #ports: DeliveryPorts;
   readonly #outgoing: OutgoingReply;
   #claim: Claim | undefined;
+  /** A claim may have landed though its answer did not come. */
+  #inDoubt = false;
   #outcome: SendOutcome | undefined;
 
   constructor(ports: DeliveryPorts, outgoing: OutgoingReply) {
@@ -68,12 +77,43 @@ export class Delivery {
     const claimed = this.#claim ?? (await this.#claimed());
     if ("kind" in claimed) return claimed;
     this.#claim = claimed;
-    if (this.#outcome === undefined && !isOurs()) return this.#give(claimed);
-    this.#outcome ??= await this.#send(claimed.change.attempt);
+    if (this.#outcome === undefined) {
+      if (!isOurs()) return this.#give(claimed);
+      if (!(await this.#ports.isWanted())) return this.#drop();
+      if (!isOurs()) return this.#give(claimed);
+      this.#outcome = await this.#send(claimed.change.attempt);
+    }
     const end = await this.#record(claimed, this.#outcome);
     this.#claim = undefined;
     this.#outcome = undefined;
     return end;
+  }
+
+  /**
+   * D5 Says what this process knows before others take over; nothing is sent any more.
+   *
+   * @throws what the ledger throws: call it again
+   */
+  async close(): Promise<void> {
+    const claim = this.#claim ?? (this.#inDoubt ? await this.#ownClaim() : undefined);
+    if (claim !== undefined && this.#outcome !== undefined) await this.#record(claim, this.#outcome);
+    else if (claim !== undefined) await this.#give(claim);
+    this.#claim = undefined;
+    this.#outcome = undefined;
+    this.#inDoubt = false;
+  }
+
+  async #ownClaim(): Promise<Claim | undefined> {
+    const stored = await this.#ports.ledger.read(this.#outgoing.place);
+    const record = stored === null ? undefined : recordIn(stored.text);
+    const isOwn = record?.status === "sending" && record.sender === this.#outgoing.sender;
+    return isOwn && stored !== null ? { revision: stored.revision, change: record } : undefined;
+  }
+
+  async #drop(): Promise<AttemptEnd> {
+    await this.#ports.ledger.remove(this.#outgoing.place);
+    this.#claim = undefined;
+    return { kind: "gone" };
   }
 
   /** A claim that was never used is given back: nothing has been sent under it. */
@@ -99,9 +139,11 @@ export class Delivery {
         return { revision: stored.revision, change: record };
       }
       if (finding.kind === "write") {
+        this.#inDoubt ||= finding.claims;
         const revision = await this.#write(finding.change, stored?.revision ?? 0);
         if (revision !== null) {
           const { change } = finding;
+          this.#inDoubt = false;
           if (finding.claims) return { revision, change };
           return { kind: "settled", as: "unsettled", reason: change.reason, attempt: change.attempt };
         }
@@ -111,15 +153,23 @@ export class Delivery {
   }
 
   async #send(attempt: number): Promise<SendOutcome> {
-    const { channel, sendLimitMs } = this.#ports;
-    const limit = AbortSignal.timeout(sendLimitMs);
+    const { channel, sendLimitMs, hurry } = this.#ports;
+    const limit = new AbortController();
+    const timer = setTimeout(() => limit.abort(), sendLimitMs);
+    const cut = (): void => limit.abort();
+    hurry.addEventListener("abort", cut, { once: true });
     const late = new Promise<SendOutcome>((resolve) => {
-      limit.addEventListener("abort", () => resolve({ kind: "unknown", reason: `no outcome after ${sendLimitMs} ms` }));
+      const giveUp = (): void => resolve({ kind: "unknown", reason: "no outcome in time" });
+      limit.signal.addEventListener("abort", giveUp, { once: true });
     });
+    if (hurry.aborted) limit.abort();
     try {
-      return await Promise.race([channel.send({ ...this.#outgoing.reply, attempt }, limit), late]);
+      return await Promise.race([channel.send({ ...this.#outgoing.reply, attempt }, limit.signal), late]);
     } catch (error) {
       return { kind: "unknown", reason: error instanceof Error ? error.message : String(error) };
+    } finally {
+      clearTimeout(timer);
+      hurry.removeEventListener("abort", cut);
     }
   }
 
@@ -156,7 +206,7 @@ function endOf({ status, reason, attempt }: RecordChange, outcome: SendOutcome):
   const as = settlementOf(status);
   if (as !== null) return { kind: "settled", as, reason, attempt };
   const afterMs = outcome.kind === "not-sent" ? outcome.retryAfterMs : undefined;
-  return { kind: "again", reason: reason ?? "not sent", afterMs };
+  return { kind: "again", reason: reason ?? "not sent", attempt, afterMs };
 }
 
 /** Undefined: what is there is not of this version. */
