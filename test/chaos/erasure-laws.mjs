@@ -18,7 +18,7 @@ export function remainsIn({ session: { bornAt, life, messages }, outbox, entry, 
   look("outbox", outbox, ({ generation, final }) => generation < bornAt || (final && !turns.has(final.turn)));
   look("inbound", stored.inbound, (id) => !ids.has(id));
   look("segments", stored.segments, (name) => Number(name.split(".")[0]) < bornAt);
-  look("blobs", stored.blobs, (name) => Number(name.split("/")[0]) < bornAt);
+  look("blobs", stored.blobs, (name) => Number(name.split(".")[0]) < bornAt);
   look("deliveries", stored.deliveries, (reply) => !turns.has(reply.replace(/^r_/, "t_")));
   const { turn, queued, steered, recent, log, summary } = entry.fields;
   look("state: recent", recent, isOldTurn);

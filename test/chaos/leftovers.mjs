@@ -22,19 +22,17 @@ export class Leftovers {
   async of(key) {
     if (this.#connection.isClosed()) this.#connection = await connect(this.#options);
     const [inbound, segments, deliveries, blobs] = await Promise.all([
-      this.#names("KV_inbound", `$KV.inbound.${key}.`, ">"),
-      this.#names("KV_segments", `$KV.segments.${key}.`, ">"),
-      this.#names("KV_deliveries", `$KV.deliveries.${key}.`, ">"),
-      this.#names("OBJ_blobs", "$O.blobs.M.", ">"),
+      this.#names("KV_inbound", `$KV.inbound.${key}.`),
+      this.#names("KV_segments", `$KV.segments.${key}.`),
+      this.#names("KV_deliveries", `$KV.deliveries.${key}.`),
+      this.#names("OBJ_blobs", `$O.blobs.C.${key}.`),
     ]);
-    const named = blobs.map((name) => Buffer.from(name, "base64url").toString("utf8"));
-    const own = named.filter((name) => name.startsWith(`${key}/`)).map((name) => name.slice(key.length + 1));
-    return { inbound, segments, deliveries, blobs: own };
+    return { inbound, segments, deliveries, blobs };
   }
 
-  async #names(stream, prefix, rest) {
+  async #names(stream, prefix) {
     const manager = await jetstreamManager(this.#connection, { checkAPI: false });
-    const { state } = await manager.streams.info(stream, { subjects_filter: `${prefix}${rest}` });
+    const { state } = await manager.streams.info(stream, { subjects_filter: `${prefix}>` });
     return Object.keys(state.subjects ?? {}).map((subject) => subject.slice(prefix.length));
   }
 

@@ -1,5 +1,5 @@
 // What the streams and buckets really hold, read past the services: the entries' revisions, and the finals in OUTBOX.
-import { digestOf, parseSessionId, turnIdOf } from "@troupe/contracts";
+import { blobNameOf, parseSessionId, turnIdOf } from "@troupe/contracts";
 import { blobStore, connectBus, outboxFeed, sessionReader } from "@troupe/jetstream";
 import { setTimeout as delay } from "node:timers/promises";
 import { Leftovers } from "./leftovers.mjs";
@@ -63,10 +63,11 @@ export class Record {
     return JSON.parse(stored.text);
   }
 
-  /** Finals of a session in the order of the stream: `{ seq, id, generation, final }`. */
+  /** Finals of a session in the order of the stream, with their whole texts: `{ seq, id, generation, final }`. */
   async finals(session) {
     const events = await persist(() => this.#outbox.replay(Record.keyOf(session), 0));
-    return events.flatMap(({ seq, text }) => {
+    const whole = await Promise.all(events.map((event) => persist(() => this.#outbox.whole(event))));
+    return whole.flatMap(({ seq, text }) => {
       const { id, kind, generation, final } = JSON.parse(text);
       return kind === "final" ? [{ seq, id, generation, final }] : [{ seq, id, generation, final: null }];
     });
@@ -79,11 +80,12 @@ export class Record {
 
   /** Of the blobs that a history names, those whose content is not what their name says. */
   async lostBlobs(session, { generation, messages }) {
+    const place = { key: Record.keyOf(session), generation };
     const lost = [];
     for (const { blob } of messages) {
       if (!blob) continue;
-      const text = await persist(() => this.#blobs.get(Record.keyOf(session), `${generation}/${blob}`));
-      if (text === undefined || !digestOf(text).startsWith(blob)) lost.push(blob);
+      const text = await persist(() => this.#blobs.get(place, blob));
+      if (text === undefined || blobNameOf(text) !== blob) lost.push(blob);
     }
     return lost;
   }

@@ -1,4 +1,4 @@
-import { parseSessionId, replyIdOf, turnIdOf, digestOf } from "@troupe/contracts";
+import { blobNameOf, parseSessionId, replyIdOf, turnIdOf, digestOf } from "@troupe/contracts";
 import { describe, expect, it } from "vitest";
 import { Downtime } from "./downtime.mjs";
 import { answerTo } from "./message-draw.mjs";
@@ -160,7 +160,7 @@ const REMAINS: [name: string, plant: (seen: Seen) => void][] = [
   ],
   ["the record of a message that came in", ({ stored }) => stored.inbound.push(digestOf("old"))],
   ["a sealed piece of the log", ({ stored }) => stored.segments.push("0.0-9.abc")],
-  ["a blob", ({ stored }) => stored.blobs.push("0/abc")],
+  ["a blob", ({ stored }) => stored.blobs.push("0.abc-1.0")],
   ["a delivery", ({ stored }) => stored.deliveries.push("r_old")],
   ["a turn in the state's memory", ({ entry }) => entry.fields.recent.push({ turn: "t_old" })],
   ["a message in the history", ({ history }) => history.messages.unshift({ index: 0, turn: "t_old", role: "user" })],
@@ -220,6 +220,28 @@ describe("the laws of the state", () => {
 
   it("hold for entries that go on", () => {
     expect(faultsAfter(entry(), entry({ epoch: 4 }), entry({ epoch: 4 }))).toEqual([]);
+  });
+
+  const content = "a beginning, and then the rest";
+  const parted = (rest: string, change: object = {}) => {
+    const length = content.indexOf(rest);
+    const named = { blob: blobNameOf(rest), length: rest.length, tokens: 1 };
+    const message = { role: "user", content: content.slice(0, length), rest: named, ...change };
+    return entry({}, { log: { from: 0, tail: [message] } });
+  };
+  const whole = entry({}, { log: { from: 0, tail: [{ role: "user", content }] } });
+
+  it("hold for a long text that is parted", () => {
+    expect(faultsAfter(whole, parted("the rest"), parted("the rest"))).toEqual([]);
+  });
+
+  it.each<[string, string[]]>([
+    ["parted into something else", [whole, parted("the rest", { content: "a" })]],
+    ["parted and changed", [whole, parted("the rest", { role: "tool" })]],
+    ["parted again", [whole, parted("the rest"), parted("rest")]],
+    ["put together again", [whole, parted("the rest"), whole]],
+  ])("are broken by a text that is %s", (_what, texts) => {
+    expect(faultsAfter(...texts)).toHaveLength(1);
   });
 
   it.each<[string, string]>([

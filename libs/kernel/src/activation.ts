@@ -112,7 +112,7 @@ export class Activation<F, M, R, O> {
       if (this.#tenure.isOver) throw this.#tenure.lost();
       if (this.#mailbox.hasUnjudged(this.#tenure.entry)) await this.#follow(() => this.#tenure.refresh());
       const needsRenewal = this.#startRuns();
-      await this.#publisher.publish(publishesOf(this.#tenure.entry));
+      await this.#publisher.publish(publishesOf(this.#tenure.entry), this.#tenure);
       await this.#look();
       if (this.#mailbox.ackSettled(this.#tenure.entry, this.#publisher.confirmed)) this.#reach("acked");
       const works = this.#works();

@@ -1,5 +1,5 @@
 import type { ListedPublish } from "./entry.js";
-import type { ActivationBase } from "./tenure.js";
+import type { ActivationBase, Tenure } from "./tenure.js";
 
 /**
  * Publishes what stored entries list, in order, each until it is confirmed.
@@ -7,6 +7,8 @@ import type { ActivationBase } from "./tenure.js";
  * K3 Publishing copies; ids and bodies come from the entry. What was listed before this activation
  *    began is published again only if its doorbell is still in MAIL: a bell that is gone was acked,
  *    and that happens only after everything it caused was confirmed.
+ * K5 Nothing is published by a process that stood still for so long that others may have gone on: what is
+ *    listed may have been published and erased since.
  */
 const RETRY_MS = 200;
 
@@ -38,14 +40,15 @@ export class Publisher<F, M, R, O> {
     await Promise.all([...new Set(effects.map((effect) => effect.bell))].map(ask));
   }
 
-  /** Publishes what the stored entry lists now, and forgets about what it lists no more. */
-  async publish(effects: readonly ListedPublish[]): Promise<void> {
+  /** Publishes what the stored entry lists now, and forgets about what it lists no more; fenced once that is outdated. */
+  async publish(effects: readonly ListedPublish[], tenure: Pick<Tenure<F, M, R, O>, "hold">): Promise<void> {
     const { key, ports } = this.#base;
     for (const id of this.confirmed) if (!effects.some((effect) => effect.id === id)) this.confirmed.delete(id);
     const open = effects.filter((effect) => !this.confirmed.has(effect.id));
     this.isDone = open.length === 0;
     if (ports.clock.monotonic() < this.#retryAt) return;
     for (const effect of open) {
+      tenure.hold();
       try {
         await ports.publish.publish(effect);
       } catch (cause) {

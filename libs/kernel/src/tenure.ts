@@ -1,4 +1,4 @@
-import type { Actor } from "./actor.js";
+import type { Actor, Offloaded } from "./actor.js";
 import { Backoff } from "./backoff.js";
 import { type Entry, newEntry, runsOf } from "./entry.js";
 import type { HeardMail } from "./heard-mail.js";
@@ -66,7 +66,7 @@ export class Tenure<F, M, R, O> {
   /** Whether the entry was the newest at some instant of this activation. */
   #isConfirmed = false;
   readonly #base: ActivationBase<F, M, R, O>;
-  /** Monotonic instant after which the lease no longer surely holds (K5). */
+  /** Monotonic instant after which the lease no longer surely holds, or what was read without one is too old (K5). */
   #endsAt = 0;
   /** Monotonic instant before the last write that surely landed was sent. */
   #landedAt = -Infinity;
@@ -76,8 +76,8 @@ export class Tenure<F, M, R, O> {
     this.#base = base;
   }
 
-  /** Goes on from an entry known to be stored; fenced by somebody else's live lease. */
-  adopt(entry: Entry<F, R>, revision: number): void {
+  /** Goes on from an entry known to be stored since then; fenced by somebody else's live lease. */
+  adopt(entry: Entry<F, R>, revision: number, knownAt = this.#base.ports.clock.monotonic()): void {
     const { owner, isDead, options, ports } = this.#base;
     const { lease, epoch } = entry;
     const leftMs = (lease?.until ?? 0) - ports.clock.now();
@@ -85,7 +85,9 @@ export class Tenure<F, M, R, O> {
     this.revision = revision;
     this.isHeld = lease?.owner === owner;
     // Capped: of all clocks only the monotonic one does not jump.
-    this.#endsAt = ports.clock.monotonic() + Math.min(leftMs, options.leaseMs);
+    this.#endsAt = this.isHeld
+      ? ports.clock.monotonic() + Math.min(leftMs, options.leaseMs)
+      : knownAt + options.leaseMs;
     if (lease === null || this.isHeld || leftMs <= 0) return;
     const holder = { owner: lease.owner, epoch, revision };
     if (!isDead(holder)) throw new Fenced(0, holder);
@@ -113,7 +115,7 @@ export class Tenure<F, M, R, O> {
     const { key, actor, ports } = this.#base;
     const sealing = actor.seal(this.entry.fields);
     if (!sealing) return true;
-    if (!this.#isConfirmed && !(await this.#isNewest())) return false;
+    if (!(await this.#mayStore())) return false;
     try {
       for (const { name, text } of sealing.segments) await ports.segments.create(name, text);
       this.entry = { ...this.entry, fields: sealing.fields };
@@ -124,7 +126,16 @@ export class Tenure<F, M, R, O> {
   }
 
   get isOver(): boolean {
-    return this.isHeld && this.#base.ports.clock.monotonic() >= this.#endsAt;
+    return this.isHeld && this.#isOutdated;
+  }
+
+  get #isOutdated(): boolean {
+    return this.#base.ports.clock.monotonic() >= this.#endsAt;
+  }
+
+  /** Fenced when the entry was known to be the newest so long ago that others may have gone on from it (K5). */
+  hold(): void {
+    if (this.#isOutdated) throw this.isHeld ? this.lost() : new Fenced(0);
   }
 
   /** Whether a commit landed so recently that nobody can have taken the owner for dead since (K5). */
@@ -144,8 +155,11 @@ export class Tenure<F, M, R, O> {
   async write(folded: Entry<F, R>, keepLease: boolean): Promise<void> {
     const { key, owner, options, ports } = this.#base;
     const runs = this.isHeld ? 0 : runsOf(this.entry).length;
+    const lighter = this.#base.actor.offload?.(folded);
+    // As with sealing: what was erased must not be stored again.
+    if (lighter && !(await this.#mayStore())) return this.refresh();
     try {
-      const light = await this.#offloaded(folded);
+      const light = await this.#offloaded(folded, lighter);
       const lease = keepLease ? { owner, until: ports.clock.now() + options.leaseMs } : null;
       const next = { ...light, epoch: folded.epoch + (this.isHeld ? 0 : 1), lease };
       const sentAt = ports.clock.monotonic();
@@ -154,7 +168,7 @@ export class Tenure<F, M, R, O> {
         this.#backoff.reset();
         this.#landedAt = sentAt;
         this.#isConfirmed = true;
-        this.adopt(next, outcome.revision);
+        this.adopt(next, outcome.revision, sentAt);
         ports.observe({ kind: "point", point: "committed", key });
         if (runs > 0) ports.observe({ kind: "takeover", key, epoch: next.epoch, runs });
         return;
@@ -170,11 +184,10 @@ export class Tenure<F, M, R, O> {
   }
 
   /** K12: what is large is stored before the commit that names it; if it cannot be, there is no commit. */
-  async #offloaded(folded: Entry<F, R>): Promise<Entry<F, R>> {
-    const { actor, ports } = this.#base;
-    const light = actor.offload?.(folded);
-    if (!light) return folded;
-    const { blobs, fields, outstanding } = light;
+  async #offloaded(folded: Entry<F, R>, lighter: Offloaded<F, R> | undefined): Promise<Entry<F, R>> {
+    if (!lighter) return folded;
+    const { ports } = this.#base;
+    const { blobs, fields, outstanding } = lighter;
     await Promise.all(blobs.map(({ name, text }) => ports.blobs.create(name, text)));
     return { ...folded, fields, outstanding };
   }
@@ -203,7 +216,11 @@ export class Tenure<F, M, R, O> {
     this.adopt(entry, stored?.revision ?? 0);
   }
 
-  /** An entry that was kept in memory may be long outdated. */
+  /** K12: whether the entry was the newest in this activation; one that was kept in memory may be long outdated. */
+  async #mayStore(): Promise<boolean> {
+    return this.#isConfirmed || this.#isNewest();
+  }
+
   async #isNewest(): Promise<boolean> {
     const stored = await this.#readLeader();
     this.#isConfirmed = (stored?.revision ?? 0) === this.revision;

@@ -1,4 +1,5 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
+import { HOST_DEFAULTS } from "../src/index.js";
 import { simActor } from "../src/testing/index.js";
 import { ActorRun, type Write } from "./actor-run.js";
 
@@ -192,3 +193,53 @@ function finalsOf({ ports }: { readonly ports: ActorRun<unknown, unknown, unknow
   const finals = ports.broker.published.filter((x) => x.subject === "final");
   return finals.map((x) => `${String(x.body["mail"])} ${String(x.body["how"])}`);
 }
+
+test.each([
+  ["under its lease", "h1", "notice"],
+  ["after the commit that ended its lease", "u1", "final"],
+])("K5: what a process has left to publish %s is not published once it has stood still", async (_when, mail, last) => {
+  const receive: typeof actor.receive = (fields, input, now) => {
+    const decision = actor.receive(fields, input, now);
+    return { ...decision, publish: (decision.publish ?? []).flatMap((one) => [one, { ...one, subject: "late" }]) };
+  };
+  const hanging = { start: () => ({ outcome: new Promise<never>(() => undefined), abort: () => undefined }) };
+  const run = new ActorRun({ ...actor, receive }, mail === "h1" ? hanging : answering);
+  const { broker } = run.ports;
+  const publish = broker.publish.bind(broker);
+  let isFirst = true;
+  vi.spyOn(broker, "publish").mockImplementation((effect) => {
+    if (effect.subject !== last || !isFirst) return publish(effect);
+    isFirst = false;
+    standStill(run, HOST_DEFAULTS.leaseMs);
+    return publish(effect);
+  });
+  expect(await run.ring(await run.ports.putMail("k", "in", mail))).toEqual(["nak 0"]);
+  expect(broker.published.at(-1)?.subject).toBe(last);
+  expect(run.events.filter(({ kind }) => kind === "trouble")).toEqual([]);
+  // Whoever takes the bell next goes on.
+  const [bell] = broker.waitingMail();
+  if (mail === "u1") expect(await run.ring(bell?.seq ?? 0)).toEqual(["ack"]);
+  if (mail === "u1") expect(broker.published.map(({ subject }) => subject).slice(-2)).toEqual([last, "late"]);
+});
+
+function standStill({ ports }: { readonly ports: { now(): number } }, ms: number): void {
+  const now = ports.now.bind(ports);
+  vi.spyOn(ports, "now").mockImplementation(() => now() + ms);
+}
+
+test("K12: a large text of a state kept in memory is not stored when another process has erased it meanwhile", async () => {
+  const offload: typeof actor.offload = ({ fields, outstanding }) => {
+    const text = fields.log.join();
+    return { fields, outstanding, blobs: [{ name: `blob of ${text}`, text }] };
+  };
+  const run = new ActorRun({ ...actor, offload }, answering);
+  const { broker } = run.ports;
+  await run.ring(await run.ports.putMail("k", "in", "u1"));
+  const stored = broker.read("k");
+  const erased = { ...(JSON.parse(stored?.text ?? "") as object), fields: actor.initial(0) };
+  broker.write("k", JSON.stringify(erased), stored?.revision ?? 0);
+  broker.blobs.clear();
+  expect(await run.ring(await run.ports.putMail("k", "in", "after"))).toEqual(["ack"]);
+  expect([...broker.blobs.values()].filter((text) => text.includes("u1"))).toEqual([]);
+  expect([...broker.blobs.values()].join()).toContain("after");
+});

@@ -2,7 +2,7 @@ import { BUCKET, deadFilter, outboxSubject, type SessionKey, STREAM } from "@tro
 import { bucketStream, entrySubject } from "./bucket.js";
 import { type Bus, wireOf } from "./bus.js";
 import { purge } from "./purge.js";
-import { removeOlderGenerations } from "./stored-generations.js";
+import { removeOlderGenerations, removeUnnamed } from "./stored-generations.js";
 
 /**
  * Removes what a conversation has left outside of its state: events of the outbox, records of what came in and of what
@@ -27,10 +27,11 @@ export async function forget(bus: Bus, key: SessionKey): Promise<boolean> {
 }
 
 /**
- * Removes sealed pieces and large texts of generations that are over, of all conversations: what a reset has left, and
- * what a process stored that did not know yet that a conversation had been reset or erased. Resolves to the number of
+ * Removes sealed pieces and large texts of generations that are over, of all conversations: what a reset has left,
+ * except for texts of replies that may still be asked for, and what a process stored that did not know yet that a
+ * conversation had been reset or erased. Resolves to the number of
  * messages removed. May run at any time, also several times at once.
  */
 export function sweepOrphans(bus: Bus): Promise<number> {
-  return removeOlderGenerations(wireOf(bus));
+  return removeUnnamed(wireOf(bus));
 }

@@ -57,7 +57,12 @@ export function outboxFeed(bus: Bus, options: { readonly channel?: string } = {}
       const filter = options.channel === undefined ? "outbox.>" : `outbox.${options.channel}.>`;
       const tail = new StreamTail(wire, { stream: STREAM.outbox, filter, after: last, onMessage: pass });
       await tail.start();
-      return { stop: () => tail.stop() };
+      return {
+        stop: async () => {
+          whole.stop();
+          await tail.stop();
+        },
+      };
     },
     listen: (key, fn) => {
       const listener = (event: OutboxEvent): void => fn(event);

@@ -20,7 +20,11 @@ export interface BatchQuery {
   readonly limit: number;
 }
 
-export type LeaderQuery = { readonly seq: number } | { readonly last_by_subj: string };
+export type LeaderQuery =
+  | { readonly seq: number }
+  /** The first one of a subject from a sequence on. */
+  | { readonly seq: number; readonly next_by_subj: string }
+  | { readonly last_by_subj: string };
 
 const NOT_FOUND = 404;
 const NO_MESSAGE_FOUND = 10037;

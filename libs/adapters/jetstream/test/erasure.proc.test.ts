@@ -1,4 +1,5 @@
-import { blobNameOf, encode, OutboxMessage, outboxSubject, type SessionKey } from "@troupe/contracts";
+import { jetstreamManager } from "@nats-io/jetstream";
+import { blobNameOf, encode, OutboxMessage, outboxSubject, type SessionKey, STREAM } from "@troupe/contracts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   blobStore,
@@ -14,6 +15,7 @@ import {
   statePort,
   sweepOrphans,
 } from "../src/index.js";
+import { wireOf } from "../src/bus.js";
 import { letterText, putDead } from "./letter-fixture.js";
 import { keyOf, type NatsFixture, provisioned, startFixture } from "./nats-fixture.js";
 
@@ -30,9 +32,9 @@ const segmentOf = (key: SessionKey, generation = 0): string => `${key}.${generat
 const LARGE = "a large text ".repeat(20_000);
 
 /** The state of a session that has been reset or erased so often. */
-async function putState(key: SessionKey, generation: number): Promise<void> {
+async function putState(key: SessionKey, generation: number, outstanding: readonly object[] = []): Promise<void> {
   const before = await statePort(bus).read(key, "leader");
-  await statePort(bus).write(key, JSON.stringify({ fields: { generation } }), before?.revision ?? 0);
+  await statePort(bus).write(key, JSON.stringify({ fields: { generation }, outstanding }), before?.revision ?? 0);
 }
 
 async function store(key: SessionKey, generation: number): Promise<void> {
@@ -41,17 +43,17 @@ async function store(key: SessionKey, generation: number): Promise<void> {
   await blobStore(bus).put({ key, generation }, LARGE);
 }
 
+async function publishNotice(key: SessionKey, generation: number): Promise<void> {
+  const notice = { turn: null, level: "info" as const, text: "a word" };
+  const id = `${key}:${generation}`;
+  const body = encode(OutboxMessage, { v: 1, id, kind: "notice", session: key, generation, notice });
+  const subject = outboxSubject(key);
+  await publishPort(bus).publish({ kind: "publish", id, bell: null, subject, body: JSON.parse(body) });
+}
+
 async function leaveTraces(key: SessionKey): Promise<void> {
   await putState(key, 1);
-  const notice = { turn: null, level: "info" as const, text: "a word" };
-  const body = encode(OutboxMessage, { v: 1, id: `${key}:n`, kind: "notice", session: key, generation: 0, notice });
-  await publishPort(bus).publish({
-    kind: "publish",
-    id: `${key}:n`,
-    bell: null,
-    subject: outboxSubject(key),
-    body: JSON.parse(body),
-  });
+  await publishNotice(key, 0);
   await inboundLedger(bus).record(key, "m", { turn: "t_1", digest: "d" });
   await deliveryLedger(bus).write({ key, id: "r_1" }, "sent", 0);
   await store(key, 0);
@@ -133,6 +135,33 @@ test("a sweep removes what generations that are over have left, of every convers
   expect(await storedOf(fresh, 0)).toEqual(ALL);
   expect(await storedOf(unborn, 0)).toEqual(ALL);
   expect(await sweepOrphans(bus)).toBe(0);
+});
+
+test("a sweep leaves the large texts of replies that may still be asked for, or are yet to be published", async () => {
+  const [said, listed] = [keyOf("said"), keyOf("listed")];
+  for (const key of [said, listed]) for (const generation of [0, 1, 2]) await store(key, generation);
+  for (const generation of [1, 2]) await publishNotice(said, generation);
+  await putState(said, 2);
+  const run = { kind: "run", id: "r", body: { kind: "model" } };
+  await putState(listed, 2, [
+    run,
+    { kind: "publish", id: "p", subject: outboxSubject(listed), body: { generation: 1 } },
+  ]);
+  expect(await sweepOrphans(bus)).toBeGreaterThan(0);
+  for (const key of [said, listed]) {
+    expect(await storedOf(key, 0)).toEqual(NOTHING);
+    // Only a state names pieces of a log.
+    expect(await storedOf(key, 1)).toEqual({ ...ALL, segment: undefined });
+    expect(await storedOf(key, 2)).toEqual(ALL);
+  }
+  const jsm = await jetstreamManager(wireOf(bus).nc);
+  await jsm.streams.purge(STREAM.outbox, { filter: outboxSubject(said), keep: 1 });
+  await putState(listed, 2);
+  await sweepOrphans(bus);
+  for (const key of [said, listed]) {
+    expect(await storedOf(key, 1)).toEqual(NOTHING);
+    expect(await storedOf(key, 2)).toEqual(ALL);
+  }
 });
 
 test("says whether there was anything, so that it can be repeated until there is not", async () => {

@@ -1,7 +1,20 @@
 import { blobNameOf, encode, OutboxMessage, type SessionKey } from "@troupe/contracts";
-import { expect, test, vi } from "vitest";
+import { beforeEach, expect, test, vi } from "vitest";
 import type { OutboxEvent } from "../src/outbox-feed.js";
 import { WholeEvents } from "../src/whole-event.js";
+
+/** Pauses take no time here, or no end. */
+const pauses = vi.hoisted(() => ({ end: true }));
+vi.mock("node:timers/promises", () => ({
+  setTimeout: (_ms: number, _value: unknown, { signal }: { readonly signal: AbortSignal }) =>
+    new Promise<void>((resolve, reject) => {
+      if (pauses.end) return resolve();
+      return signal.addEventListener("abort", () => reject(new Error("aborted")));
+    }),
+}));
+beforeEach(() => {
+  pauses.end = true;
+});
 
 const KEY = "http.a" as SessionKey;
 const REST = "and the rest";
@@ -46,4 +59,26 @@ test("a text whose rest is gone says so, and one that cannot be fetched now is t
   const passed: unknown[] = [];
   whole.pass(final(1, "a long one", true), (one) => passed.push(textOf(one)));
   await vi.waitFor(() => expect(passed).toEqual(["a long one […]"]));
+});
+
+test("a text whose rest cannot be fetched at all says that its end is missing, and the next event comes after it", async () => {
+  const whole = new WholeEvents({ get: () => Promise.reject(new Error("away")) });
+  const passed: unknown[] = [];
+  for (const event of [final(1, "a long one", true), final(2, "short", false)])
+    whole.pass(event, (one) => passed.push(textOf(one)));
+  await vi.waitFor(() => expect(passed).toEqual(["a long one […]", "short"]));
+});
+
+test("nothing waits, is fetched or passed on any more once all was stopped", async () => {
+  pauses.end = false;
+  const get = vi.fn(() => Promise.reject(new Error("away")));
+  const whole = new WholeEvents({ get });
+  const passed = vi.fn();
+  whole.pass(final(1, "a long one", true), passed);
+  whole.pass(final(2, "another long one", true), passed);
+  await vi.waitFor(() => expect(get).toHaveBeenCalledOnce());
+  whole.stop();
+  await new Promise((resolve) => setImmediate(resolve));
+  expect(get).toHaveBeenCalledOnce();
+  expect(passed).not.toHaveBeenCalled();
 });
