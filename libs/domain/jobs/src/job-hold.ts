@@ -1,6 +1,7 @@
 import type { JobDelivery } from "@troupe/contracts";
 import type { Clock } from "@troupe/kernel";
 import type { JobRules } from "./job-rules.js";
+import { NoEnd, withLimit } from "./work-limit.js";
 
 /** Why work on a job ends before it is done. */
 export type Interruption = "lost" | "drain";
@@ -67,15 +68,20 @@ export class JobHold {
     this.#reject?.(new Interrupted(why));
   }
 
-  /** What comes of the work, unless it is interrupted first; then nobody looks at what comes of it. */
-  race<T>(work: () => Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      if (this.isLost || this.#interruption !== undefined) {
-        reject(new Interrupted(this.#interruption ?? "lost"));
-        return;
-      }
+  /**
+   * What comes of the work, unless it is interrupted first or has no end within the limit (J9): then it is told to stop,
+   * and nobody looks at what comes of it.
+   */
+  race<T>(work: () => Promise<T>, limitMs: number): Promise<T> {
+    if (this.isLost || this.#interruption !== undefined) {
+      return Promise.reject(new Interrupted(this.#interruption ?? "lost"));
+    }
+    return new Promise<T>((resolve, reject) => {
       this.#reject = reject;
-      started(work).then(resolve, reject);
+      withLimit(this.#clock, limitMs, work).then(resolve, (cause: unknown) => {
+        if (cause instanceof NoEnd) this.#abort.abort();
+        reject(cause);
+      });
     });
   }
 
@@ -91,9 +97,4 @@ export class JobHold {
     await this.#delivery.working();
     this.#heldUntil = Math.max(this.#heldUntil, askedAt + this.#rules.ackWaitMs);
   }
-}
-
-/** A throw of the caller's becomes a rejection. */
-async function started<T>(work: () => Promise<T>): Promise<T> {
-  return work();
 }
