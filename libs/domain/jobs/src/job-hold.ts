@@ -72,17 +72,15 @@ export class JobHold {
    * What comes of the work, unless it is interrupted first or has no end within the limit (J9): then it is told to stop,
    * and nobody looks at what comes of it.
    */
-  race<T>(work: () => Promise<T>, limitMs: number): Promise<T> {
-    if (this.isLost || this.#interruption !== undefined) {
-      return Promise.reject(new Interrupted(this.#interruption ?? "lost"));
+  async race<T>(work: () => Promise<T>, limitMs: number): Promise<T> {
+    if (this.isLost || this.#interruption !== undefined) throw new Interrupted(this.#interruption ?? "lost");
+    const interrupted = new Promise<never>((_resolve, reject) => (this.#reject = reject));
+    try {
+      return await withLimit(this.#clock, limitMs, () => Promise.race([started(work), interrupted]));
+    } catch (cause) {
+      if (cause instanceof NoEnd) this.#abort.abort();
+      throw cause;
     }
-    return new Promise<T>((resolve, reject) => {
-      this.#reject = reject;
-      withLimit(this.#clock, limitMs, work).then(resolve, (cause: unknown) => {
-        if (cause instanceof NoEnd) this.#abort.abort();
-        reject(cause);
-      });
-    });
   }
 
   #tick(): void {
@@ -97,4 +95,9 @@ export class JobHold {
     await this.#delivery.working();
     this.#heldUntil = Math.max(this.#heldUntil, askedAt + this.#rules.ackWaitMs);
   }
+}
+
+/** A throw of the caller's becomes a rejection. */
+async function started<T>(work: () => Promise<T>): Promise<T> {
+  return work();
 }

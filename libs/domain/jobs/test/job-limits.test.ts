@@ -66,3 +66,15 @@ test("J9 a first look that never ends is a failed attempt", async () => {
   await scene.until(() => scene.has("settled"));
   expect(reasonsIn(scene)).toEqual([`no end after ${JOB_DEFAULTS.lookMs} ms`]);
 });
+
+test("J9 work that was interrupted leaves no limit behind that would keep its process awake", async () => {
+  const scene = new JobScene();
+  await scene.put();
+  const ending = await scene.process({ work: never });
+  await scene.until(() => scene.workedAt.length === 1);
+  const drained = ending.drain(1_000);
+  await scene.pass(1_000);
+  await drained;
+  expect(scene.has("given-back")).toBe(true);
+  expect(scene.clock.nextAt).toBeGreaterThan(scene.clock.now() + JOB_DEFAULTS.workMs);
+});
