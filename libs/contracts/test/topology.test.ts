@@ -25,7 +25,11 @@ function smallestReply(): number {
   const id = `${KEY}:1:0`;
   const final = { turn: TURN, kind: "cancelled", text: "", introduction: null, index: 0, at: AT } as const;
   const body = encode(OutboxMessage, {
-    ...{ v: 1, id, kind: "final", session: KEY, generation: 0 },
+    v: 1,
+    id,
+    kind: "final",
+    session: KEY,
+    generation: 0,
     final: { ...final, error: null, mergedInto: null },
   });
   return storedSize(outboxSubject(KEY), `NATS/1.0\r\nNats-Msg-Id: ${id}\r\n\r\n`, body);
