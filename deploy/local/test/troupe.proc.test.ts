@@ -72,6 +72,6 @@ describe("troupe", () => {
     const { code, out } = await troupe(["--help"]);
     expect(code).toBe(0);
     const commands = [...out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name);
-    expect(commands).toEqual(["up", "start", "chat", "sessions", "doctor", "help"]);
+    expect(commands).toEqual(["up", "start", "chat", "sessions", "dead", "doctor", "help"]);
   });
 });

@@ -228,6 +228,14 @@ export function topology(retention: Retention): Topology {
   };
 }
 
+/**
+ * Bytes of the delivery ledger for each of OUTBOX. The smallest reply takes 340 bytes there, its record 350 to 600: with a
+ * receipt or a reason. A ledger that is full stops all deliveries, so OUTBOX has to be the first that drops something.
+ */
+const LEDGER_PER_OUTBOX = 2;
+/** Records outlive the replies that OUTBOX drops for want of room. */
+const LEAST_LEDGER_BYTES = 256 * MIB;
+
 function largeBuckets(retention: Retention): BucketSpec[] {
   return [
     {
@@ -253,10 +261,10 @@ function largeBuckets(retention: Retention): BucketSpec[] {
         BUCKET.deliveries,
         "<key>.<reply id>",
         "the delivery ledger",
-        "Kept longer than OUTBOX keeps the reply it speaks of.",
+        "Kept longer than OUTBOX keeps the reply it speaks of; has room for a record of every reply that OUTBOX has room for.",
       ),
       ttlMs: retention.outbox.maxAgeMs + 24 * HOUR_MS,
-      maxBytes: 256 * MIB,
+      maxBytes: Math.max(LEAST_LEDGER_BYTES, LEDGER_PER_OUTBOX * retention.outbox.maxBytes),
     },
   ];
 }

@@ -5,7 +5,7 @@ import { Mailbox } from "./mailbox.js";
 import type { Bell, Point } from "./ports.js";
 import { Publisher } from "./publisher.js";
 import { RunTable } from "./run-table.js";
-import { type ActivationBase, Fenced, NEWER_DELAY_MS, Tenure, TooLarge } from "./tenure.js";
+import { type ActivationBase, Fenced, type IfFull, NEWER_DELAY_MS, Tenure, TooLarge } from "./tenure.js";
 import { Wake } from "./wake.js";
 import { resumedWork, type Work } from "./work.js";
 
@@ -197,12 +197,12 @@ export class Activation<F, M, R, O> {
     discarded.discard(work);
     if (await this.#fits(discarded)) return;
     silent.discardSilently(work);
-    await this.#write(silent.entry, true);
+    await this.#write(silent.entry, true, "keep");
   }
 
   async #fits({ entry }: Fold<F, M, R, O>): Promise<boolean> {
     try {
-      await this.#write(entry, !this.#isInheriting);
+      await this.#write(entry, !this.#isInheriting, "keep");
       return true;
     } catch (cause) {
       if (cause instanceof TooLarge) return false;
@@ -212,21 +212,21 @@ export class Activation<F, M, R, O> {
 
   async #handle(works: readonly Work<M, R, O>[]): Promise<void> {
     const { key, ports } = this.#base;
-    const { entry: before } = this.#tenure;
     const [first] = works;
+    const tried = (first && attemptAt(this.#tenure.entry, first.name)?.n) ?? 0;
     const fold = this.#fold();
     if (first && this.#mailbox.wasRedelivered(first) && !this.#announced.has(first.name)) {
       this.#announced.add(first.name);
-      const n = (attemptAt(before, first.name)?.n ?? 0) + 1;
-      if (n <= MAX_ATTEMPTS) {
-        fold.record({ input: first.name, n, notBefore: 0, reason: "it ended its process" });
+      if (tried < MAX_ATTEMPTS) {
+        fold.record({ input: first.name, n: tried + 1, notBefore: 0, reason: "it ended its process" });
         return this.#write(fold.entry, true);
       }
     }
     const failed = fold.handle(works);
     if (failed) ports.observe({ kind: "poison", key, attempt: failed.n, reason: failed.reason });
     this.#reach("decided");
-    await this.#write(fold.entry, failed ? !this.#isInheriting : this.#hasMore(fold.entry));
+    const ifFull = works.length === 1 && tried >= MAX_ATTEMPTS ? "keep" : "refuse";
+    await this.#write(fold.entry, failed ? !this.#isInheriting : this.#hasMore(fold.entry), ifFull);
   }
 
   /** K6: a takeover that failed leaves the lease, for only one that succeeds may start work. */
@@ -249,8 +249,8 @@ export class Activation<F, M, R, O> {
     return new Fold({ key, actor, now: ports.clock.now(), ...this.#known });
   }
 
-  #write(entry: Entry<F, R>, keepLease: boolean): Promise<void> {
-    return this.#follow(() => this.#tenure.write(entry, keepLease));
+  #write(entry: Entry<F, R>, keepLease: boolean, ifFull?: IfFull): Promise<void> {
+    return this.#follow(() => this.#tenure.write(entry, keepLease, ifFull));
   }
 
   /** Goes on from the entry that is known after this; it was the newest at some instant in between (K4, K7). */

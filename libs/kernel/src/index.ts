@@ -5,4 +5,14 @@ export { type DrainLimits, Host } from "./host.js";
 export { HOST_DEFAULTS, type HostBase, type HostOptions } from "./options.js";
 export type { Bell, LogOrigin, MailItem, MailOrigin, MailPort, OwnerPort, PublishPort } from "./ports.js";
 export type { Clock, KernelEvent, Point, Ports } from "./ports.js";
-export type { RunContext, RunPort, SegmentPort, StartedRun, StatePort, StoredEntry, WriteOutcome } from "./ports.js";
+export type {
+  BlobOutcome,
+  BlobPort,
+  RunContext,
+  RunPort,
+  SegmentPort,
+  StartedRun,
+  StatePort,
+  StoredEntry,
+  WriteOutcome,
+} from "./ports.js";

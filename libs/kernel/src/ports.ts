@@ -66,6 +66,19 @@ export interface SegmentPort {
   create(name: string, text: string): Promise<void>;
 }
 
+export type BlobOutcome =
+  | { readonly kind: "stored" }
+  /** The store has no room: nothing was written, and trying again is no use until somebody makes some (K12). */
+  | {
+      readonly kind: "full" /** For an operator: which store, and what would raise its limit. */;
+      readonly reason: string;
+    };
+
+export interface BlobPort {
+  /** Create-only; that it exists already is success. Rejects when the outcome is unknown. */
+  create(name: string, text: string): Promise<BlobOutcome>;
+}
+
 export interface PublishPort {
   /**
    * Publishes with the effect's id for deduplication. `duplicate` and `waiting` (one of this subject
@@ -125,7 +138,7 @@ export interface Ports<F, R, O> {
   readonly mail: MailPort;
   readonly segments: SegmentPort;
   /** What is too large for an entry or a message. */
-  readonly blobs: SegmentPort;
+  readonly blobs: BlobPort;
   readonly publish: PublishPort;
   readonly owner: OwnerPort;
   readonly runs: RunPort<F, R, O>;

@@ -46,7 +46,7 @@ export class Fenced extends Error {
   }
 }
 
-/** The entry would be more than the store takes: it stays as it was (K12). */
+/** The entry, or what it names, would be more than the store takes: it stays as it was (K12). */
 export class TooLarge extends Error {
   override readonly name = "TooLarge";
 }
@@ -57,6 +57,8 @@ const LONGEST_RETRY_MS = 1_000;
 /** Writes that fail in a row before the bells are given back, and for how long. */
 const MOST_FAILURES = 5;
 const GIVE_UP_DELAY_MS = 2_000;
+
+export type IfFull = "refuse" | "keep";
 
 export class Tenure<F, M, R, O> {
   entry!: Entry<F, R>;
@@ -151,15 +153,18 @@ export class Tenure<F, M, R, O> {
     return this.isHeld ? renewAt - ports.clock.monotonic() : Infinity;
   }
 
-  /** One commit. Afterwards the entry known is the one written, or else the leader's. */
-  async write(folded: Entry<F, R>, keepLease: boolean): Promise<void> {
+  /**
+   * One commit. Afterwards the entry known is the one written, or else the leader's. `ifFull`: what becomes of large
+   * texts when their store is full; what ends an input is written with them rather than not at all.
+   */
+  async write(folded: Entry<F, R>, keepLease: boolean, ifFull: IfFull = "refuse"): Promise<void> {
     const { key, owner, options, ports } = this.#base;
     const runs = this.isHeld ? 0 : runsOf(this.entry).length;
     const lighter = this.#base.actor.offload?.(folded);
     // As with sealing: what was erased must not be stored again.
     if (lighter && !(await this.#mayStore())) return this.refresh();
     try {
-      const light = await this.#offloaded(folded, lighter);
+      const light = await this.#offloaded(folded, lighter, ifFull);
       const lease = keepLease ? { owner, until: ports.clock.now() + options.leaseMs } : null;
       const next = { ...light, epoch: folded.epoch + (this.isHeld ? 0 : 1), lease };
       const sentAt = ports.clock.monotonic();
@@ -184,11 +189,14 @@ export class Tenure<F, M, R, O> {
   }
 
   /** K12: what is large is stored before the commit that names it; if it cannot be, there is no commit. */
-  async #offloaded(folded: Entry<F, R>, lighter: Offloaded<F, R> | undefined): Promise<Entry<F, R>> {
+  async #offloaded(folded: Entry<F, R>, lighter: Offloaded<F, R> | undefined, ifFull: IfFull): Promise<Entry<F, R>> {
     if (!lighter) return folded;
     const { ports } = this.#base;
     const { blobs, fields, outstanding } = lighter;
-    await Promise.all(blobs.map(({ name, text }) => ports.blobs.create(name, text)));
+    const outcomes = await Promise.all(blobs.map(({ name, text }) => ports.blobs.create(name, text)));
+    const full = outcomes.find((outcome) => outcome.kind === "full");
+    if (full && ifFull === "keep") return folded;
+    if (full) throw new TooLarge(full.reason);
     return { ...folded, fields, outstanding };
   }
 

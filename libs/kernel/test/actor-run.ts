@@ -1,5 +1,5 @@
 import { type Actor, type Bell, Host, HOST_DEFAULTS, type KernelEvent } from "../src/index.js";
-import type { RunPort, StatePort } from "../src/index.js";
+import type { BlobPort, RunPort, StatePort } from "../src/index.js";
 import { MemoryPorts } from "../src/testing/index.js";
 
 export type Write = StatePort["write"];
@@ -14,8 +14,13 @@ export class ActorRun<F, M, R, O> {
 
   #timers: { readonly at: number; readonly callback: () => void }[] = [];
 
-  /** `faulty`: puts something between the kernel and the store. */
-  constructor(actor: Actor<F, M, R, O>, runs: RunPort<F, R, O>, faulty = (write: Write): Write => write) {
+  /** `faulty`: puts something between the kernel and the store. `blobs`: a store of large texts other than the one in memory. */
+  constructor(
+    actor: Actor<F, M, R, O>,
+    runs: RunPort<F, R, O>,
+    faulty = (write: Write): Write => write,
+    blobs: BlobPort = this.ports.blobs,
+  ) {
     const { state, mail, publish, owner } = this.ports;
     const { calls } = this;
     const counted = <A extends unknown[], T>(name: string, port: (...args: A) => Promise<T>) => {
@@ -35,7 +40,7 @@ export class ActorRun<F, M, R, O> {
         },
         mail: { ...mail, read: counted("mail read", mail.read), waiting: counted("waiting", mail.waiting) },
         segments: { create: counted("segment", this.ports.segments.create) },
-        blobs: { create: counted("blob", this.ports.blobs.create) },
+        blobs: { create: counted("blob", (name: string, text: string) => blobs.create(name, text)) },
         publish: { publish: counted("publish", publish.publish) },
         owner,
         runs,

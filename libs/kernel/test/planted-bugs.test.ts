@@ -68,8 +68,8 @@ const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: "activation.ts",
-        from: "await this.#write(fold.entry, failed ? !this.#isInheriting : this.#hasMore(fold.entry));",
-        to: "await this.#write(fold.entry, failed ? !this.#isInheriting : this.#hasMore(fold.entry)); if (works.length > 0 && this.#tenure.entry.fields !== fold.entry.fields) await this.#commit(works);",
+        from: "await this.#write(fold.entry, failed ? !this.#isInheriting : this.#hasMore(fold.entry), ifFull);",
+        to: "await this.#write(fold.entry, failed ? !this.#isInheriting : this.#hasMore(fold.entry), ifFull); if (works.length > 0 && this.#tenure.entry.fields !== fold.entry.fields) await this.#commit(works);",
       },
     ],
   },
@@ -129,8 +129,8 @@ const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: "tenure.ts",
-        from: "await Promise.all(blobs.map(({ name, text }) => ports.blobs.create(name, text)));",
-        to: "void Promise.allSettled(blobs.map(({ name, text }) => ports.blobs.create(name, text)));",
+        from: "const outcomes = await Promise.all(blobs.map(({ name, text }) => ports.blobs.create(name, text)));",
+        to: "const outcomes: { kind: string }[] = []; void Promise.allSettled(blobs.map(({ name, text }) => ports.blobs.create(name, text)));",
       },
     ],
   },
@@ -146,9 +146,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "K11: poison that kills is retried for ever",
-    edits: [
-      { file: "activation.ts", from: "const n = (attemptAt(before, first.name)?.n ?? 0) + 1;", to: "const n = 1;" },
-    ],
+    edits: [{ file: "activation.ts", from: "n: tried + 1,", to: "n: 1," }],
   },
   {
     name: "K11: poison that kills takes what is handled with it along",

@@ -1,5 +1,7 @@
 import { blobNameOf, blobPieceNames, blobPieces, BLOBS, type SessionKey } from "@troupe/contracts";
+import type { BlobOutcome } from "@troupe/kernel";
 import { type Bus, wireOf } from "./bus.js";
+import { isFull, StreamFull } from "./mail-sender.js";
 import { writtenOnce } from "./written-once.js";
 
 /** Where a blob belongs: what one conversation or generation has stored cannot be read in another. */
@@ -17,9 +19,9 @@ export interface BlobPlace {
  * B2 A blob is named by its content (L2): two that store it at the same time store the same.
  */
 export interface BlobStore {
-  /** Stores a piece under its own name; one that exists is the same. */
-  create(pieceName: string, text: string): Promise<void>;
-  /** Stores a text; resolves to the name of its blob. */
+  /** Stores a piece under its own name; one that exists is the same. Only a refusal of the server's says `full`. */
+  create(pieceName: string, text: string): Promise<BlobOutcome>;
+  /** Stores a text; resolves to the name of its blob. Rejects when there is no room, or when that is not known. */
   put(place: BlobPlace, text: string): Promise<string>;
   /** Undefined when there is none of that name, or when not all of it is there. */
   get(place: BlobPlace, blob: string): Promise<string | undefined>;
@@ -28,16 +30,28 @@ export interface BlobStore {
 export const BLOB_STREAM = `OBJ_${BLOBS}`;
 export const blobSubject = (pieceName: string): string => `$O.${BLOBS}.C.${pieceName}`;
 
+const FULL_REASON = `the store of large texts (${BLOBS}) is full: raise retention.blobs.maxBytes, or the server's max_file_store if that is used up`;
+
 export function blobStore(bus: Bus): BlobStore {
   const store = writtenOnce(wireOf(bus), BLOB_STREAM);
-  const create = (pieceName: string, text: string) => store.create(blobSubject(pieceName), text);
+  const create = async (pieceName: string, text: string): Promise<BlobOutcome> => {
+    try {
+      await store.create(blobSubject(pieceName), text);
+      return { kind: "stored" };
+    } catch (cause) {
+      if (!isFull(cause)) throw cause;
+      return { kind: "full", reason: FULL_REASON };
+    }
+  };
   return {
     create,
     put: async ({ key, generation }, text) => {
       const blob = blobNameOf(text);
       const pieces = blobPieces(blobPieceNames(key, generation, blob), text);
       if (pieces.length === 0) throw new RangeError(`a text of ${text.length} characters is too long for a blob`);
-      await Promise.all(pieces.map((piece) => create(piece.name, piece.text)));
+      const outcomes = await Promise.all(pieces.map((piece) => create(piece.name, piece.text)));
+      const full = outcomes.find((outcome) => outcome.kind === "full");
+      if (full) throw new StreamFull(full.reason);
       return blob;
     },
     get: async ({ key, generation }, blob) => {

@@ -22,7 +22,8 @@ export interface Page {
 /**
  * One page of DEAD, the newest first, though the server reads forwards only: where the page begins is found by counting,
  * which the server does from its index. Without gaps that is one count, with gaps one for each halving of the stream; then
- * the page itself is read, and nothing besides. What comes and goes meanwhile may make a page shorter, but hides nothing.
+ * the page itself is read, and nothing besides. What comes and goes between two counts makes them wrong: that may make a
+ * page shorter, or its reading longer. That there is nothing (more) is therefore never counted, but read.
  */
 export async function readPage(wire: Wire, { filter, before, limit }: PageQuery): Promise<Page> {
   const newest = await readFromLeader(wire, STREAM.dead, { last_by_subj: filter });
@@ -31,7 +32,6 @@ export async function readPage(wire: Wire, { filter, before, limit }: PageQuery)
   const all = await countFrom(wire, filter, 1);
   const behind = (await countFrom(wire, filter, end)).count;
   const there = all.count - behind;
-  if (there <= 0) return { messages: [], next: null, total: all.count };
   const countBefore = async (from: number): Promise<number> => (await countFrom(wire, filter, from)).count - behind;
   const start = there <= limit ? all.first : await pageStart(countBefore, { start: all.first, end, limit });
   const messages = (await readRange(wire, filter, { start, end, limit })).reverse();

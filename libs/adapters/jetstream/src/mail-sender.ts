@@ -70,11 +70,16 @@ export function mailSender(bus: Bus): MailSender {
   };
 }
 
+/** Whether the server said that a store has no room; never when its answer is missing. */
+export function isFull(cause: unknown): boolean {
+  return cause instanceof ApiError && FULL.includes(cause.code);
+}
+
 /** What to throw when a publish to a stream came to nothing. */
 export function refusalOf(cause: unknown, bus: Bus, stream: string): unknown {
   if (cause instanceof WireError && cause.kind === "too-large") return new TooLarge(bus.maxPayload, { cause });
   if (cause instanceof ApiError && TOO_LARGE.includes(cause.code)) return new TooLarge(bus.maxPayload, { cause });
-  if (cause instanceof ApiError && FULL.includes(cause.code)) return new StreamFull(`${stream} is full`, { cause });
+  if (isFull(cause)) return new StreamFull(`${stream} is full`, { cause });
   const closed = cause instanceof WireError && cause.kind === "closed";
   if (closed || isTransient(cause)) return new Unavailable("NATS does not answer", { cause });
   return cause;

@@ -6,7 +6,7 @@ import {
   jetstreamManager,
   type StreamInfo,
 } from "@nats-io/jetstream";
-import type { Topology } from "@troupe/contracts";
+import { BUCKET, type Topology } from "@troupe/contracts";
 import { type Bus, wireOf } from "./bus.js";
 import { BusError } from "./bus-error.js";
 import { differs, ensureConsumer, hasCode } from "./provision-consumer.js";
@@ -127,5 +127,6 @@ function explanation(
 }
 
 function limitOf(setting: string): string {
+  if (setting === BUCKET.deliveries) return limitOf("outbox");
   return CONFIGURED.includes(setting) ? `retention.${setting}.maxBytes` : "the sizes under retention";
 }

@@ -1,5 +1,6 @@
 import type { DeadKind, SessionKey } from "@troupe/contracts";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { wireOf } from "../src/bus.js";
 import { type Bus, deadLetters, type LetterQuery } from "../src/index.js";
 import { letterText, putDead } from "./letter-fixture.js";
 import { keyOf, type NatsFixture, provisioned, startFixture } from "./nats-fixture.js";
@@ -81,6 +82,30 @@ describe("pages, the newest first, of", () => {
     await churning;
     expect(seqs).toEqual([...new Set(seqs)].toSorted((a, b) => b - a));
     expect(seqs.filter((seq) => seq <= COUNT)).toEqual(there.map(({ seq }) => seq).toReversed());
+  });
+
+  test.each([1, 3])("a letter that comes between two counts hides no older one, %d to a page", async (limit) => {
+    const reader = await provisioned(fixture);
+    const dead = deadLetters(reader);
+    const wire = wireOf(reader);
+    const ask = wire.askMany.bind(wire);
+    const [oldest = 0, second = 0, third = 0] = there.map(({ seq }) => seq);
+    const added: number[] = [];
+    let counts = 0;
+    vi.spyOn(wire, "askMany").mockImplementation(async (question, ...rest) => {
+      const isCount = question.subject === "$JS.API.DIRECT.GET.DEAD";
+      if (isCount && ++counts === 2)
+        for (let n = 0; n < 5; n += 1) added.push(await putDead(bus, "mail", KEYS[0], letterText(KEYS[0], `n${n}`)));
+      return ask(question, ...rest);
+    });
+    const seqs: number[] = [];
+    for (let cursor: number | null = third; cursor !== null; counts = 0) {
+      const page = await dead.list({ limit, cursor });
+      seqs.push(...page.letters.map(({ seq }) => seq));
+      cursor = page.next;
+    }
+    expect(seqs).toEqual([second, oldest]);
+    for (const seq of added) await dead.drop(seq);
   });
 
   test("large letters come in more than one batch", async () => {

@@ -3,7 +3,7 @@ import type { JobBase } from "./job-ports.js";
 import { JobRun } from "./job-run.js";
 
 /**
- * Does the jobs of one kind in one process, some at a time (J6). The laws J1–J8 are in `job-run.ts`.
+ * Does the jobs of one kind in one process, some at a time (J6). The laws J1–J9 are in `job-run.ts`.
  *
  * It is not a scheduler: which jobs there are is for the commits to say that they are derived from, and what there is to
  * do for the handler.

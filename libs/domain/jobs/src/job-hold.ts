@@ -1,6 +1,7 @@
 import type { JobDelivery } from "@troupe/contracts";
 import type { Clock } from "@troupe/kernel";
 import type { JobRules } from "./job-rules.js";
+import { NoEnd, withLimit } from "./work-limit.js";
 
 /** Why work on a job ends before it is done. */
 export type Interruption = "lost" | "drain";
@@ -67,16 +68,19 @@ export class JobHold {
     this.#reject?.(new Interrupted(why));
   }
 
-  /** What comes of the work, unless it is interrupted first; then nobody looks at what comes of it. */
-  race<T>(work: () => Promise<T>): Promise<T> {
-    return new Promise((resolve, reject) => {
-      if (this.isLost || this.#interruption !== undefined) {
-        reject(new Interrupted(this.#interruption ?? "lost"));
-        return;
-      }
-      this.#reject = reject;
-      started(work).then(resolve, reject);
-    });
+  /**
+   * What comes of the work, unless it is interrupted first or has no end within the limit (J9): then it is told to stop,
+   * and nobody looks at what comes of it.
+   */
+  async race<T>(work: () => Promise<T>, limitMs: number): Promise<T> {
+    if (this.isLost || this.#interruption !== undefined) throw new Interrupted(this.#interruption ?? "lost");
+    const interrupted = new Promise<never>((_resolve, reject) => (this.#reject = reject));
+    try {
+      return await withLimit(this.#clock, limitMs, () => Promise.race([started(work), interrupted]));
+    } catch (cause) {
+      if (cause instanceof NoEnd) this.#abort.abort();
+      throw cause;
+    }
   }
 
   #tick(): void {

@@ -9,6 +9,9 @@ export interface JobRules {
   /** Pause after the first failed attempt; it doubles with each, up to the longest. */
   readonly backoffMs: number;
   readonly longestBackoffMs: number;
+  /** How long one look and the work on one piece may take at most; afterwards the attempt has failed. */
+  readonly lookMs: number;
+  readonly workMs: number;
   /** Pieces done in a row before others have their turn, and for how long the rest waits then. */
   readonly maxRounds: number;
   readonly yieldMs: number;
@@ -24,13 +27,16 @@ export interface JobRules {
 
 /**
  * Six attempts over about five minutes: longer than a provider's hiccup, short enough that a person who looks finds the
- * dead letter the same day. `working` is due three times before the job would be given to another process.
+ * dead letter the same day. A look reads a few stored texts, each within five seconds; a piece may be several calls of a
+ * slow model with all their retries, but an hour is no work any more. `working` is due three times before the job would be given to another process.
  */
 export const JOB_DEFAULTS: JobRules = {
   concurrency: 2,
   maxAttempts: 6,
   backoffMs: 10_000,
   longestBackoffMs: 600_000,
+  lookMs: 15_000,
+  workMs: 3_600_000,
   maxRounds: 4,
   yieldMs: 1_000,
   ackWaitMs: JOB_ACK_WAIT_MS,

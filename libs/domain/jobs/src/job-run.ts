@@ -6,6 +6,7 @@ import { deadJob, nextJob } from "./job-message.js";
 import type { JobBase } from "./job-ports.js";
 import { backoffMs } from "./job-rules.js";
 import { JobWork, type WorkEnd } from "./job-work.js";
+import { withLimit } from "./work-limit.js";
 
 /**
  * One delivery of a job in one process, from its arrival to its last word.
@@ -14,7 +15,7 @@ import { JobWork, type WorkEnd } from "./job-work.js";
  *    the first looks at the newest state.
  * J3 While a job is here, commits that make more work due have theirs refused. So the last look comes after the job is
  *    known to be gone and its subject free: every refusal came before it, and every commit before its refusal. What that
- *    look finds due, or if it fails, becomes the next job.
+ *    look finds due, or if it fails or has no end, becomes the next job.
  * J4 A failed attempt is recorded, and tried again after a pause that doubles. After the last one the job becomes a
  *    dead letter, and only then leaves the queue; the subject is then free, and nothing is looked at again: what is still
  *    due waits for the session's next commit, which says so anew.
@@ -22,6 +23,7 @@ import { JobWork, type WorkEnd } from "./job-work.js";
  *    that found nothing due.
  * J7 What no version can read becomes a dead letter; what a newer one can is left to it.
  * J8 A process that ends gives its jobs back, and that is no failure.
+ * J9 Looks and work have a limit of time each: what hangs must neither keep its job for ever nor a process from ending.
  */
 export class JobRun {
   readonly #base: JobBase;
@@ -107,10 +109,13 @@ export class JobRun {
 
   /** J3 */
   async #settle(job: Job): Promise<void> {
-    const { handler, ports } = this.#base;
+    const { handler, ports, rules } = this.#base;
     const { subject } = this.#delivery;
     const isGone = await this.#surely("the ack of a job", () => this.#delivery.ack());
-    const look = await handler.due(job.session as SessionKey).catch(() => undefined);
+    // Not by way of the hold, which is over with the ack: a look that hangs would keep the process from ending.
+    const look = await withLimit(ports.clock, rules.lookMs, () => handler.due(job.session as SessionKey)).catch(
+      () => undefined,
+    );
     // An ack in doubt, a failed look or one at an old state may have missed something: a job too many costs a look.
     const isClear = isGone && look?.due === null && look.generation >= job.generation;
     if (!isClear) {

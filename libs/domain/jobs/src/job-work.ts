@@ -67,16 +67,17 @@ export class JobWork {
 
   async #look(): Promise<Look> {
     const { job, hold } = this.#on;
-    const look = await hold.race(() => this.#base.handler.due(job.session as SessionKey));
+    const { handler, rules } = this.#base;
+    const look = await hold.race(() => handler.due(job.session as SessionKey), rules.lookMs);
     if (look.generation < job.generation) throw new Error(oldState(look, job));
     return look;
   }
 
   async #work(piece: string, generation: number): Promise<JobOutcome> {
-    const { handler, ports } = this.#base;
+    const { handler, ports, rules } = this.#base;
     const { job, subject, trace, hold } = this.#on;
     const task = { key: job.session as SessionKey, generation, piece, trace };
-    const outcome = await hold.race(() => handler.work(task, hold.signal));
+    const outcome = await hold.race(() => handler.work(task, hold.signal), rules.workMs);
     if (outcome.kind === "done" || outcome.kind === "stale") {
       ports.observe({ kind: "worked", subject, piece, how: outcome.kind });
     }

@@ -1,4 +1,4 @@
-import type { Bell, MailOrigin, MailPort, OwnerPort, PublishPort, SegmentPort, StatePort } from "../ports.js";
+import type { Bell, BlobPort, MailOrigin, MailPort, OwnerPort, PublishPort, SegmentPort, StatePort } from "../ports.js";
 import { itemOf, MemoryBroker, type StoredMail } from "./memory-broker.js";
 import type { PortSubjects, PortWorld } from "./port-laws-world.js";
 
@@ -34,8 +34,11 @@ export class MemoryPorts implements PortWorld {
     create: async (name, text) => void this.broker.segments.set(name, text),
   };
 
-  readonly blobs: SegmentPort = {
-    create: async (name, text) => void this.broker.blobs.set(name, text),
+  readonly blobs: BlobPort = {
+    create: async (name, text) => {
+      this.broker.blobs.set(name, text);
+      return { kind: "stored" };
+    },
   };
 
   readonly publish: PublishPort = { publish: async (effect) => this.broker.publish(effect) };

@@ -83,7 +83,11 @@ export class SimProcess {
           world.network.call(this, `segment ${name}`, true, () => void broker.segments.set(name, text)),
       },
       blobs: {
-        create: (name, text) => world.network.call(this, name, true, () => void broker.blobs.set(name, text)),
+        create: (name, text) =>
+          world.network.call(this, name, true, () => {
+            broker.blobs.set(name, text);
+            return { kind: "stored" } as const;
+          }),
       },
       publish: {
         publish: (effect) =>
