@@ -197,7 +197,8 @@ export class Delivery {
   #write(change: RecordChange, revision: number): Promise<number | null> {
     const { place, seq } = this.#outgoing;
     const at = new Date(this.#ports.now()).toISOString();
-    const record: DeliveryRecord = { v: SCHEMA_VERSION, id: place.id, seq, ...change, at };
+    const [receipt, reason] = [bounded(change.receipt), bounded(change.reason)];
+    const record: DeliveryRecord = { v: SCHEMA_VERSION, id: place.id, seq, ...change, receipt, reason, at };
     return this.#ports.ledger.write(place, encode(DeliveryRecord, record), revision);
   }
 }
@@ -208,6 +209,13 @@ function endOf({ status, reason, attempt }: RecordChange, outcome: SendOutcome):
   const afterMs = outcome.kind === "not-sent" ? outcome.retryAfterMs : undefined;
   return { kind: "again", reason: reason ?? "not sent", attempt, afterMs };
 }
+
+/** What the outside says may be of any length; the ledger's size is reckoned with short records. */
+function bounded(text: string | null): string | null {
+  return text === null ? null : text.slice(0, MOST_SAID).toWellFormed();
+}
+
+const MOST_SAID = 150;
 
 /** Undefined: what is there is not of this version. */
 function recordIn(text: string): DeliveryRecord | undefined {
