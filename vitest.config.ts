@@ -47,7 +47,7 @@ export default defineConfig({
           name: "process",
           include: processTests,
           pool: "forks",
-          maxWorkers: 2,
+          maxWorkers: 3,
           testTimeout: 120_000,
           hookTimeout: 120_000,
           sequence: { groupOrder: 2 },

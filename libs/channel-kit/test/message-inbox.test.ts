@@ -1,7 +1,7 @@
-import { type SessionKey, turnIdOf } from "@troupe/contracts";
+import { encode, type SessionKey, turnIdOf, UserMessage } from "@troupe/contracts";
 import { answered, sessionEntry } from "@troupe/testkit";
 import { expect, test } from "vitest";
-import { contentDigest, MessageInbox } from "../src/index.js";
+import { contentDigest, IntakeRefusal, MessageInbox } from "../src/index.js";
 
 const session = { key: "http.demo" as SessionKey };
 
@@ -41,5 +41,56 @@ test.each(["plain", 'with "quotes" and \\', "tab\tand line\nend", "猫 🐈 é",
     const inbox = inboxBeside(id, contentDigest({ text: "hi" }));
     expect(await inbox.accept(message(id))).toMatchObject({ duplicate: true });
     expect(await inbox.accept(message(`${id}!`))).toMatchObject({ duplicate: false });
+  },
+);
+
+/** MAIL has the id already, at place 7, and nobody has acked it yet. */
+function inboxBesideMail(text: string, handledTo: number): { inbox: MessageInbox; ids: string[] } {
+  const ids: string[] = [];
+  const body = encode(UserMessage, {
+    v: 1,
+    id: "x",
+    kind: "user",
+    turn: turnIdOf(session.key, "m"),
+    messageId: "m",
+    digest: contentDigest({ text }),
+    text,
+    principal: "owner",
+  });
+  const entry = sessionEntry();
+  const state = JSON.stringify({ ...entry, cursors: { ...entry.cursors, user: handledTo } });
+  const read = async () => ({ revision: 9, text: state });
+  const unexpected = (): never => {
+    throw new Error("nothing more was to be asked");
+  };
+  const inbox = new MessageInbox({
+    ledger: { get: async () => null, record: async () => undefined },
+    sessions: { read, readFresh: read, watch: unexpected, keys: unexpected },
+    mail: {
+      send: async ({ id }) => {
+        ids.push(id);
+        return ids.length === 1 ? { seq: 7, duplicate: true } : { seq: 8, duplicate: false };
+      },
+      bodyAt: async () => body,
+    },
+    outbox: { replay: async () => [], whole: async (event) => event },
+    segments: { read: unexpected },
+    blobs: { get: unexpected },
+    log: unexpected as never,
+  });
+  return { inbox, ids };
+}
+
+test("I2: a message that still waits is the same one, and another text under its id a conflict", async () => {
+  expect(await inboxBesideMail("hi", 6).inbox.accept(message("m"))).toMatchObject({ duplicate: true });
+  await expect(inboxBesideMail("other", 6).inbox.accept(message("m"))).rejects.toThrow(IntakeRefusal);
+});
+
+test.each(["hi", "other"])(
+  "I4: what was handled, erased and only not acked yet is nobody's message any more: %s",
+  async (text) => {
+    const { inbox, ids } = inboxBesideMail(text, 7);
+    expect(await inbox.accept(message("m"))).toMatchObject({ duplicate: false });
+    expect(ids[1]).toBe(`${ids[0]}:7`);
   },
 );

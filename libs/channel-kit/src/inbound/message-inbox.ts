@@ -128,13 +128,16 @@ export class MessageInbox {
   }
 
   /** I2, the second line: MAIL has seen the id, moments ago; it may have been handled since. */
-  async #findRaced(session: IncomingMessage["session"], messageId: string, seq: number): Promise<Earlier | null> {
+  async #findRaced({ key }: IncomingMessage["session"], messageId: string, seq: number): Promise<Earlier | null> {
     const body = await this.#ports.mail.bodyAt(seq);
     const waiting = body === undefined ? undefined : decode(UserMessage, body);
-    if (waiting?.kind === "ok" && waiting.message.messageId === messageId) {
-      return { digest: waiting.message.digest, entry: null };
-    }
-    return this.#findEarlier(session, messageId, "readFresh");
+    const earlier = await this.#findEarlier({ key }, messageId, "readFresh");
+    if (earlier !== null || waiting?.kind !== "ok" || waiting.message.messageId !== messageId) return earlier;
+    // I4 Handled and not known any more, it is of before an erasure: its bell only rings until somebody acks it.
+    const stored = await this.#ports.sessions.readFresh(key);
+    const read = stored === null ? null : readEntry(stored.text);
+    const isHandled = read?.kind === "ok" && seq <= read.entry.cursors.user;
+    return isHandled ? null : { digest: waiting.message.digest, entry: null };
   }
 
   async #repeated(
