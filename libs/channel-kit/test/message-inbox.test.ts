@@ -45,7 +45,11 @@ test.each(["plain", 'with "quotes" and \\', "tab\tand line\nend", "猫 🐈 é",
 );
 
 /** MAIL has the id already, at place 7, and nobody has acked it yet. */
-function inboxBesideMail(text: string, handledTo: number): { inbox: MessageInbox; ids: string[] } {
+function inboxBesideMail(
+  text: string,
+  handledTo: number,
+  cursor: "user" | "ops" = "user",
+): { inbox: MessageInbox; ids: string[] } {
   const ids: string[] = [];
   const body = encode(UserMessage, {
     v: 1,
@@ -58,7 +62,7 @@ function inboxBesideMail(text: string, handledTo: number): { inbox: MessageInbox
     principal: "owner",
   });
   const entry = sessionEntry();
-  const state = JSON.stringify({ ...entry, cursors: { ...entry.cursors, user: handledTo } });
+  const state = JSON.stringify({ ...entry, cursors: { ...entry.cursors, [cursor]: handledTo } });
   const read = async () => ({ revision: 9, text: state });
   const unexpected = (): never => {
     throw new Error("nothing more was to be asked");
@@ -94,3 +98,9 @@ test.each(["hi", "other"])(
     expect(ids[1]).toBe(`${ids[0]}:7`);
   },
 );
+
+test("I4: operators' mail is handled by a cursor of its own", async () => {
+  const ops = { ...message("m"), origin: "ops" as const };
+  expect(await inboxBesideMail("hi", 7, "user").inbox.accept(ops)).toMatchObject({ duplicate: true });
+  expect(await inboxBesideMail("hi", 7, "ops").inbox.accept(ops)).toMatchObject({ duplicate: false });
+});

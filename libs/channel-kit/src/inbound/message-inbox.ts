@@ -84,7 +84,7 @@ export class MessageInbox {
     for (let id = first; ; ) {
       const sent = await this.#send(message, { id, turn, digest });
       if (!sent.duplicate) break;
-      const earlier = await this.#findRaced(session, messageId, sent.seq);
+      const earlier = await this.#findRaced(message, sent.seq);
       if (earlier !== null) return this.#repeated(session, turn, digest, earlier);
       id = `${first}:${sent.seq}`;
     }
@@ -128,16 +128,20 @@ export class MessageInbox {
   }
 
   /** I2, the second line: MAIL has seen the id, moments ago; it may have been handled since. */
-  async #findRaced({ key }: IncomingMessage["session"], messageId: string, seq: number): Promise<Earlier | null> {
-    const body = await this.#ports.mail.bodyAt(seq);
+  async #findRaced({ session: { key }, messageId, origin }: IncomingMessage, seq: number): Promise<Earlier | null> {
+    const { mail, ledger, sessions } = this.#ports;
+    const body = await mail.bodyAt(seq);
     const waiting = body === undefined ? undefined : decode(UserMessage, body);
-    const earlier = await this.#findEarlier({ key }, messageId, "readFresh");
-    if (earlier !== null || waiting?.kind !== "ok" || waiting.message.messageId !== messageId) return earlier;
-    // I4 Handled and not known any more, it is of before an erasure: its bell only rings until somebody acks it.
-    const stored = await this.#ports.sessions.readFresh(key);
+    const [recorded, stored] = await Promise.all([ledger.get(key, messageId), sessions.readFresh(key)]);
+    // What is known and what is handled is told by one and the same entry: a later one might have handled it since.
     const read = stored === null ? null : readEntry(stored.text);
-    const isHandled = read?.kind === "ok" && seq <= read.entry.cursors.user;
-    return isHandled ? null : { digest: waiting.message.digest, entry: null };
+    const entry = read?.kind === "ok" ? read.entry : null;
+    const known = recorded ?? (entry === null ? undefined : knownMessage(entry, messageId));
+    if (known !== undefined) return { digest: known.digest, entry };
+    if (waiting?.kind !== "ok" || waiting.message.messageId !== messageId) return null;
+    // I4 Handled and not known any more, it is of before an erasure: its bell only rings until somebody acks it.
+    const handledTo = origin === "ops" ? entry?.cursors.ops : entry?.cursors.user;
+    return seq <= (handledTo ?? 0) ? null : { digest: waiting.message.digest, entry: null };
   }
 
   async #repeated(
