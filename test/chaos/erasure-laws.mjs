@@ -19,7 +19,7 @@ export function remainsIn({ session: { bornAt, life, messages }, outbox, entry, 
   look("inbound", stored.inbound, (id) => !ids.has(id));
   look("segments", stored.segments, (name) => Number(name.split(".")[0]) < bornAt);
   look("blobs", stored.blobs, (name) => Number(name.split(".")[0]) < bornAt);
-  look("deliveries", stored.deliveries, (reply) => !turns.has(reply.replace(/^r_/, "t_")));
+  look("deliveries", stored.deliveries, (reply) => !turns.has(reply.replace(/^r_(.*)_\d+$/, "t_$1")));
   const { turn, queued, steered, recent, log, summary } = entry.fields;
   look("state: recent", recent, isOldTurn);
   look("state: waiting", [...queued, ...steered], isOldTurn);

@@ -3,7 +3,7 @@ import { answerTo } from "./message-draw.mjs";
 import { CHANNEL_MODES } from "./schedule.mjs";
 
 /** @returns {string | null} what is wrong with a final */
-export function outcomeFault(message, final, { channel, messages }) {
+export function outcomeFault(message, final, { channel, messages, exhausted }) {
   const { kind, text, error } = final;
   // Whoever was taken into the turn is answered with it.
   const all = [message, ...messages.filter((other) => other.turn !== message.turn && mergedInto(other, message.turn))];
@@ -13,6 +13,7 @@ export function outcomeFault(message, final, { channel, messages }) {
         ? null
         : `answered "${text.slice(0, 120)}"`;
     case "error":
+      if (error.code === "internal" && error.retryable && exhausted?.has(message.turn)) return null;
       return all.some((one) => one.error === error.code) ? null : `ended in an error that nobody drew: ${error.code}`;
     case "cancelled":
       return message.mayBeCancelled ? null : "was cancelled, and nobody had asked for that";

@@ -4,6 +4,9 @@
 import { blobNameOf } from "@troupe/contracts";
 import { canonical } from "./canonical.mjs";
 
+/** A step that was taken over so often is given up by the product: it may be what its processes die of. */
+const MOST_TAKEOVERS = 5;
+
 const CURSORS = ["user", "control", "ops", "cut"];
 
 export class StateLaws {
@@ -11,6 +14,8 @@ export class StateLaws {
   faults = [];
   /** Of all messages for people that any revision has promised: the generation, by id. */
   promised = new Map();
+  /** Turns of which one step was taken over as often as the product allows. */
+  exhausted = new Set();
   revisions = 0;
   /** The newest entry seen, parsed. */
   entry = null;
@@ -36,6 +41,7 @@ export class StateLaws {
     );
     if (this.entry !== null) this.#compare(revision, entry, this.entry);
     this.#keepLog(revision, entry);
+    if (fields.turn?.resumes >= MOST_TAKEOVERS) this.exhausted.add(fields.turn.id);
     for (const { kind, subject, id, body } of outstanding) {
       if (kind === "publish" && subject.startsWith("outbox.")) this.promised.set(id, body.generation);
     }

@@ -65,6 +65,7 @@ export class Verdict {
 export function judge(verdict, seen) {
   const { session, outbox, laws } = seen;
   const { name } = session;
+  session.exhausted = laws.exhausted;
   const byTurn = finalsByTurn(outbox);
   for (const message of session.messages) {
     message.turn = Record.turnOf(name, message.id);

@@ -67,7 +67,7 @@ function record(session = "http:chaos-0") {
       inbound: messages.map(({ id }) => digestOf(id)),
       segments: [] as string[],
       blobs: [] as string[],
-      deliveries: messages.map(({ turn }) => replyIdOf(turn)),
+      deliveries: messages.map(({ turn }) => `${replyIdOf(turn)}_0`),
     },
     follower: { faults: [] as string[], finals: finals.map((_, n) => ({ seq: n + 1 })) },
   };
@@ -161,7 +161,7 @@ const REMAINS: [name: string, plant: (seen: Seen) => void][] = [
   ["the record of a message that came in", ({ stored }) => stored.inbound.push(digestOf("old"))],
   ["a sealed piece of the log", ({ stored }) => stored.segments.push("0.0-9.abc")],
   ["a blob", ({ stored }) => stored.blobs.push("0.abc-1.0")],
-  ["a delivery", ({ stored }) => stored.deliveries.push("r_old")],
+  ["a delivery", ({ stored }) => stored.deliveries.push("r_old_1")],
   ["a turn in the state's memory", ({ entry }) => entry.fields.recent.push({ turn: "t_old" })],
   ["a message in the history", ({ history }) => history.messages.unshift({ index: 0, turn: "t_old", role: "user" })],
 ];
@@ -188,6 +188,14 @@ describe("the judge of a chaos run", () => {
     const [host] = seen.session.messages;
     Object.assign(finalOf(seen, 2), { kind: "merged", mergedInto: host?.turn });
     expect(figuresOf(seen)).toEqual(["missing from history"]);
+  });
+
+  it("takes the honest end of a step that was taken over too often, and of no other", () => {
+    const seen = record();
+    Object.assign(finalOf(seen, 1), { kind: "error", error: { code: "internal", retryable: true } });
+    const exhausted = new Set([finalOf(seen, 1).turn]);
+    expect(figuresOf(seen)).toContain("wrong answer");
+    expect(figuresOf({ ...seen, laws: { ...seen.laws, exhausted } } as Seen)).not.toContain("wrong answer");
   });
 
   it("finds nothing left of an erased session that began anew", () => {
