@@ -1,4 +1,5 @@
 import type { SessionFields } from "@troupe/contracts";
+import { sessionEntry } from "@troupe/testkit";
 
 /** What the played orchestrator keeps of a session. */
 export interface FakeSession {
@@ -8,20 +9,8 @@ export interface FakeSession {
   lane: Promise<void>;
 }
 
-export const newFields = (): SessionFields => ({
-  generation: 0,
-  createdAt: Date.now(),
-  updatedAt: Date.now(),
-  messageCount: 0,
-  lastConsolidated: 0,
-  log: { segments: [], from: 0, tail: [] },
-  turn: null,
-  queued: [],
-  steered: [],
-  introduced: false,
-  summary: null,
-  summarising: false,
-  recent: [],
-  controls: [],
-  erased: false,
-});
+/** A session that begins now. */
+export function newFields(): SessionFields {
+  const now = Date.now();
+  return sessionEntry({ createdAt: now, updatedAt: now }).fields;
+}
