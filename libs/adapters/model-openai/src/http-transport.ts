@@ -41,7 +41,12 @@ export function createTransport(connectTimeoutMs: number): Transport {
       };
       const body = typeof init.body === "string" ? init.body : "";
       const signal = init.signal ?? undefined;
-      const incoming = await send({ url, options, body, connectTimeoutMs, signal });
+      const sending = { url, options, body, connectTimeoutMs, signal };
+      // Once, over a connection of its own: what fails there too is no accident of the pool.
+      const incoming = await send(sending).catch((error: unknown) => {
+        if (!(error instanceof ClosedWhileIdle)) throw error;
+        return send({ ...sending, options: { ...options, agent: false } });
+      });
       const head = { status: incoming.statusCode ?? 0, headers: headersOf(incoming) };
       if (head.status >= 200 && head.status < 300) {
         const response = new Response(null, head);
@@ -60,6 +65,19 @@ export function bytesOf(response: Response): AsyncIterable<Uint8Array> {
   return response.body ?? new Blob([]).stream();
 }
 
+/**
+ * The server had closed a kept connection before it heard of the request, which is no failure of the model. Happens
+ * where a process could not take notice in time: its machine was busy, or it stood still. What Node says of such a
+ * request: https://nodejs.org/docs/latest-v20.x/api/http.html#requestreusedsocket.
+ */
+class ClosedWhileIdle extends Error {
+  override readonly name = "ClosedWhileIdle";
+}
+
+function isClosedWhileIdle({ code }: NodeJS.ErrnoException): boolean {
+  return code === "ECONNRESET" || code === "EPIPE";
+}
+
 interface Sending {
   readonly url: URL;
   readonly options: RequestOptions;
@@ -76,7 +94,10 @@ function send({ url, options, body, connectTimeoutMs, signal }: Sending): Promis
       incoming.on("error", () => {});
       resolve(incoming);
     });
-    request.on("error", reject);
+    request.on("error", (error) => {
+      const isTooLate = request.reusedSocket && isClosedWhileIdle(error) && signal?.aborted !== true;
+      reject(isTooLate ? new ClosedWhileIdle(error.message, { cause: error }) : error);
+    });
     // Not the request's own `signal`: that one destroys with an error, which is thrown into the process
     // when it meets the socket between its last byte and its return to the agent.
     const drop = (): void => void request.destroy();
