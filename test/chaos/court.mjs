@@ -17,6 +17,8 @@ export class Court {
   #left = [];
   /** What was there of each session when it was judged: `{ name, key, events, stored }`. */
   #closed = [];
+  /** What is being waited for, by session name. */
+  #underWay = new Map();
   judged = { sessions: 0, turns: 0, revisions: 0, "leases left to run out": 0 };
 
   constructor({ client, record, journal, verdict, delays }) {
@@ -39,13 +41,23 @@ export class Court {
 
   /** A session that has said all; does not keep the caller waiting. */
   hear(session, follower) {
+    const { name } = session;
     const hearing = async () => {
+      this.#at(name, "rest");
       const restless = await settle(this.#parts, [session], REST_LIMIT_MS);
       if (restless.length > 0) this.#left.push({ session, follower });
       else await this.#judge(session, follower);
     };
-    const failed = (error) => this.#verdict.add("stuck", session.name, null, `could not be judged: ${error.message}`);
-    this.#hearings.push(hearing().catch(failed));
+    const failed = (error) => this.#verdict.add("stuck", name, null, `could not be judged: ${error.message}`);
+    this.#hearings.push(this.#over(name, hearing()).catch(failed));
+  }
+
+  /** For whoever watches the run: how many sessions are looked at, and what the first of them waits for. */
+  get doing() {
+    const [first] = this.#underWay;
+    if (first === undefined) return "";
+    const [name, what] = first;
+    return `${this.#underWay.size} under judgement, of ${name} the ${what}`;
   }
 
   /** To be called when everything runs again. */
@@ -55,9 +67,18 @@ export class Court {
     for (const { session, unrest } of await settle(this.#parts, sessions, SETTLE_MS)) {
       this.#verdict.add("stuck", session.name, null, unrest.join("; "));
     }
-    await inTurns(this.#left, ({ session, follower }) => this.#judge(session, follower));
-    await inTurns(this.#closed, (one) => this.#lookAgain(one));
+    const judged = ({ session, follower }) => this.#over(session.name, this.#judge(session, follower));
+    await inTurns(this.#left, judged);
+    await inTurns(this.#closed, (one) => this.#over(one.name, this.#lookAgain(one)));
     for (const { session, text } of this.#client.surprises) this.#verdict.add("refused", session, null, text);
+  }
+
+  #at(name, what) {
+    this.#underWay.set(name, what);
+  }
+
+  #over(name, looking) {
+    return looking.finally(() => this.#underWay.delete(name));
   }
 
   get #parts() {
@@ -67,10 +88,14 @@ export class Court {
   async #judge(session, follower) {
     const { name, messages } = session;
     const record = this.#record;
+    this.#at(name, "finals");
     const outbox = await record.finals(name);
+    this.#at(name, "event stream");
     await follower?.reach(outbox.findLast(({ final }) => final)?.seq ?? 0);
     await follower?.close();
+    this.#at(name, "history");
     const history = await this.#client.history(name);
+    this.#at(name, "record");
     const lostBlobs = await record.lostBlobs(name, history);
     const [entry, stored, laws] = [await record.look(name), await record.stored(name), record.laws.get(name)];
     judge(this.#verdict, { session, outbox, entry, laws, history, lostBlobs, stored, follower });
@@ -88,6 +113,7 @@ export class Court {
   }
 
   async #lookAgain({ name, isErased, events, stored }) {
+    this.#at(name, "last look");
     const now = eventsIn(await this.#record.finals(name));
     if (now !== events) this.#verdict.add("doubled", name, null, `OUTBOX was ${events} at rest, and is ${now} now`);
     if (!isErased) return;

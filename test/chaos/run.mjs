@@ -78,7 +78,7 @@ async function run() {
   const takeovers = new Takeovers({ downtime, delays, journal });
   const court = new Court({ client, record, journal, verdict, delays });
   await strikes.meet();
-  const progress = setInterval(() => tellProgress(strikes), PROGRESS_MS).unref();
+  const progress = setInterval(() => tellProgress(strikes, court), PROGRESS_MS).unref();
   const startedAt = performance.now();
   const seconds = () => Math.round((performance.now() - startedAt) / 1_000);
   await load({ client, record, strikes, takeovers, court });
@@ -139,12 +139,12 @@ async function load({ client, record, strikes, takeovers, court }) {
   await Promise.all(Array.from({ length: number("sessions") }, hand));
 }
 
-function tellProgress({ counts: { kills, pauses } }) {
+function tellProgress({ counts: { kills, pauses } }, { doing }) {
   const megabytes = Math.round(process.memoryUsage().rss / 1024 / 1024);
   const seconds = Math.round(journal.ageMs / 1_000);
   const found = verdict.findings.length;
   console.log(
-    `${seconds} s: ${over} of ${turns} turns, ${kills} kills, ${pauses} pauses, ${found} findings, ${megabytes} MB`,
+    `${seconds} s: ${over} of ${turns} turns, ${kills} kills, ${pauses} pauses, ${found} findings, ${megabytes} MB${doing && `, ${doing}`}`,
   );
 }
 
