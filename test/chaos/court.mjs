@@ -33,6 +33,7 @@ export class Court {
   async onErased(session) {
     const { name } = session;
     const entry = await this.#record.look(name);
+    this.#record.laws.get(name).onErased();
     session.bornAt = entry?.fields.generation ?? 0;
     this.#journal.note(name, `erased: generation ${session.bornAt}`);
     const [outbox, stored] = [await this.#record.finals(name), await this.#record.stored(name)];

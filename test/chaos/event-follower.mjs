@@ -32,30 +32,38 @@ export class EventFollower {
 
   async close() {
     this.#over.abort();
+    this.#hangUp();
     await this.#done;
   }
 
   async #follow(client, session) {
     while (!this.#over.signal.aborted) {
-      const silence = new AbortController();
+      const cut = new AbortController();
       this.#taken = 0;
-      this.#hangUp = () => silence.abort();
-      let timer = setTimeout(() => silence.abort(), SILENCE_MS);
-      try {
-        const response = await client.events(session, this.#last, AbortSignal.any([this.#over.signal, silence.signal]));
-        const parser = createParser({ onEvent: (event) => this.#take(event) });
-        if (response.status === 200) {
-          for await (const part of response.body.pipeThrough(new TextDecoderStream())) {
-            clearTimeout(timer);
-            timer = setTimeout(() => silence.abort(), SILENCE_MS);
-            parser.feed(part);
-          }
-        }
-      } catch {
-        // Cut off: it comes back and resumes.
-      }
-      clearTimeout(timer);
+      this.#hangUp = () => cut.abort();
+      // Not left to the end of the reading: one that does not notice that it was cut would never end.
+      const isCut = new Promise((resolve) => cut.signal.addEventListener("abort", resolve));
+      await Promise.race([this.#read(client, session, cut), isCut]);
+      cut.abort();
       if (!this.#over.signal.aborted) await delay(PAUSE_MS);
+    }
+  }
+
+  async #read(client, session, cut) {
+    let timer = setTimeout(() => cut.abort(), SILENCE_MS);
+    try {
+      const response = await client.events(session, this.#last, cut.signal);
+      const parser = createParser({ onEvent: (event) => cut.signal.aborted || this.#take(event) });
+      if (response.status !== 200) return;
+      for await (const part of response.body.pipeThrough(new TextDecoderStream())) {
+        clearTimeout(timer);
+        timer = setTimeout(() => cut.abort(), SILENCE_MS);
+        parser.feed(part);
+      }
+    } catch {
+      // Cut off: it comes back and resumes.
+    } finally {
+      clearTimeout(timer);
     }
   }
 

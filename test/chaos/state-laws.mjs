@@ -12,8 +12,8 @@ const CURSORS = ["user", "control", "ops", "cut"];
 export class StateLaws {
   /** Breaks of the laws, as text. */
   faults = [];
-  /** Of all messages for people that any revision has promised: the generation, by id. */
-  promised = new Map();
+  /** Ids of all messages for people that any revision has promised, since the last erasure. */
+  promised = new Set();
   /** Turns of which one step was taken over as often as the product allows. */
   exhausted = new Set();
   revisions = 0;
@@ -42,11 +42,19 @@ export class StateLaws {
     if (this.entry !== null) this.#compare(revision, entry, this.entry);
     this.#keepLog(revision, entry);
     if (fields.turn?.resumes >= MOST_TAKEOVERS) this.exhausted.add(fields.turn.id);
-    for (const { kind, subject, id, body } of outstanding) {
-      if (kind === "publish" && subject.startsWith("outbox.")) this.promised.set(id, body.generation);
+    for (const { kind, subject, id } of outstanding) {
+      if (kind === "publish" && subject.startsWith("outbox.")) this.promised.add(id);
     }
     this.#revision = revision;
     this.entry = entry;
+  }
+
+  /**
+   * What was promised so far belongs to what is gone now: also the final of a message that the erasure overtook, which
+   * is listed when the new generation has begun already.
+   */
+  onErased() {
+    this.promised.clear();
   }
 
   #compare(revision, entry, before) {

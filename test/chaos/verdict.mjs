@@ -128,11 +128,10 @@ function judgeSent(verdict, session, message) {
 }
 
 /** What any revision has promised to people is in OUTBOX, unless it was erased. */
-function judgeEffects(verdict, { session: { name, bornAt = 0 }, outbox, laws }) {
+function judgeEffects(verdict, { session: { name }, outbox, laws }) {
   const ids = new Set(outbox.map(({ id }) => id));
-  for (const [id, generation] of laws.promised) {
-    if (generation >= bornAt && !ids.has(id))
-      verdict.add("effects missing", name, null, `${id} was promised and is not in OUTBOX`);
+  for (const id of laws.promised) {
+    if (!ids.has(id)) verdict.add("effects missing", name, null, `${id} was promised and is not in OUTBOX`);
   }
 }
 

@@ -60,7 +60,7 @@ function record(session = "http:chaos-0") {
         log: { segments: [], tail: log.slice(-2) },
       },
     },
-    laws: { faults: [] as string[], promised: new Map(finals.map((_, n) => [`k:${n}:0`, 0])) },
+    laws: { faults: [] as string[], promised: new Set(finals.map((_, n) => `k:${n}:0`)) },
     history: { generation: 0, messages: log as Record<string, unknown>[] },
     lostBlobs: [] as string[],
     stored: {
@@ -136,7 +136,7 @@ const FAULTS: [name: string, figure: string, plant: (seen: Seen) => void][] = [
   ],
   ["a blob is lost", "missing from history", ({ lostBlobs }) => lostBlobs.push("abc")],
   ["a law of the state is broken", "stale writes accepted", ({ laws }) => laws.faults.push("epoch 1 after 2")],
-  ["a promise was not kept", "effects missing", ({ laws }) => laws.promised.set("k:7:0", 0)],
+  ["a promise was not kept", "effects missing", ({ laws }) => laws.promised.add("k:7:0")],
   ["an event did not come over the stream", "stream gaps", ({ follower }) => follower.finals.shift()],
   ["an event came twice", "stream gaps", ({ follower }) => follower.faults.push("event 2 after 2")],
   [
@@ -250,6 +250,15 @@ describe("the laws of the state", () => {
     ["put together again", [whole, parted("the rest"), whole]],
   ])("are broken by a text that is %s", (_what, texts) => {
     expect(faultsAfter(...texts)).toHaveLength(1);
+  });
+
+  it("take what was promised before an erasure for gone, and keep what was promised since", () => {
+    const laws = new StateLaws("http:chaos-0", { note: () => undefined });
+    const promise = (id: string) => ({ kind: "publish", subject: "outbox.http.chaos-0", id });
+    laws.take({ revision: 1, text: entry({ outstanding: [promise("k:0:0"), promise("k:0:1")] }) });
+    laws.onErased();
+    laws.take({ revision: 2, text: entry({ outstanding: [promise("k:1:0")] }) });
+    expect([...laws.promised]).toEqual(["k:1:0"]);
   });
 
   it.each<[string, string]>([
