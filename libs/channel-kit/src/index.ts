@@ -28,7 +28,7 @@ export { channelIntake, type IntakePorts } from "./inbound/intake.js";
 export { IntakeRefusal } from "./inbound/intake-refusal.js";
 export { type AcceptedMessage, contentDigest, type IncomingMessage, MessageInbox } from "./inbound/message-inbox.js";
 export { readEntry, type ReadEntry } from "./inbound/read-entry.js";
-export { type BusConfig, openBus } from "./open-bus.js";
+export { type BusConfig, openBus } from "@troupe/service-bus";
 export { type AttemptEnd, Delivery, type DeliveryPorts, type OutgoingReply } from "./outbound/delivery.js";
 export { type DeliveryClock, systemClock } from "./outbound/delivery-clock.js";
 export { DEFAULT_LIMITS, DeliveryDesk, type DeliveryLimits, type DeskPorts } from "./outbound/delivery-desk.js";

@@ -1,12 +1,11 @@
 import { randomBytes } from "node:crypto";
-import { type SessionKey, topology } from "@troupe/contracts";
+import type { SessionKey } from "@troupe/contracts";
 import {
   blobStore,
   type Bus,
   livePublisher,
   mailPort,
   ownerPort,
-  provision,
   publishPort,
   ringBells,
   segmentStore,
@@ -14,11 +13,11 @@ import {
 } from "@troupe/jetstream";
 import { Host, HOST_DEFAULTS } from "@troupe/kernel";
 import type { ServiceContext } from "@troupe/platform";
+import { asStartError, openBus } from "@troupe/service-bus";
 import { sessionActor, type SessionOutcome, type SessionRun } from "@troupe/session";
 import type { SessionFields, SessionMail } from "@troupe/contracts";
 import { echo, now, readBlob, Toolbox } from "@troupe/tools";
 import type { OrchestratorConfig } from "./config.js";
-import { asStartError, connect } from "./connection.js";
 import type { ModelRouter } from "./model/model-router.js";
 import { openModelRouter } from "./model/open-model-router.js";
 import { reportModel } from "./model-report.js";
@@ -42,12 +41,7 @@ const DRAIN = { graceMs: 4_000, handOverMs: 1_500 };
 
 export async function wire(context: Context): Promise<void> {
   const { config, log, health, open } = context;
-  const bus = await open(
-    "connection to NATS",
-    () => connect(context),
-    (opened) => opened.close(),
-  );
-  await open("streams and buckets", () => asStartError(() => provision(bus, topology(config.retention))));
+  const bus = await openBus(context, "orchestrator");
   void reportModel(context);
   const processId = `o${randomBytes(8).toString("hex")}`;
   const owners = ownerPort(bus);

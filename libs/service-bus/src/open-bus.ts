@@ -2,10 +2,16 @@ import { type Retention, topology } from "@troupe/contracts";
 import { type Bus, BusError, connectBus, provision } from "@troupe/jetstream";
 import { type Config, type ServiceContext, StartError } from "@troupe/platform";
 
-/** What a gateway's configuration holds at least: `Config.pick({ nats: true, retention: true })`. */
+/** What a service's configuration holds at least: `Config.pick({ nats: true, retention: true })`. */
 export type BusConfig = Pick<Config, "nats"> & { readonly retention: Retention };
 
-/** Connects a gateway and makes sure of streams and buckets; the health report and the log hear of the connection. */
+/**
+ * Connects a service and makes sure of streams and buckets; the health report and the log hear of the connection.
+ *
+ * @param name what the server's list of connections shows
+ * @throws StartError with a line for people when the server cannot be reached, refuses the login, is too old, or will
+ *   not have the streams
+ */
 export async function openBus(context: ServiceContext<BusConfig>, name: string): Promise<Bus> {
   const { config, open } = context;
   const bus = await open(
@@ -30,7 +36,7 @@ async function connect({ config, log, health }: ServiceContext<BusConfig>, name:
 }
 
 /** What the bus cannot do is a sentence for a person already. */
-async function asStartError<T>(step: () => Promise<T>): Promise<T> {
+export async function asStartError<T>(step: () => Promise<T>): Promise<T> {
   try {
     return await step();
   } catch (error) {

@@ -1,0 +1,1 @@
+export { asStartError, type BusConfig, openBus } from "./open-bus.js";
