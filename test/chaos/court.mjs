@@ -1,11 +1,14 @@
 // Judges a session as soon as it has come to rest and lets go of what it knew about it, so that a long run needs no more
 // memory than a short one. What comes after that is found at the end.
+import { setTimeout as delay } from "node:timers/promises";
 import { inTurns, settle } from "./settle.mjs";
 import { judge, judgeErasure } from "./verdict.mjs";
 
 /** While processes are being struck a session may take long; one that takes longer is judged at the end. */
 const REST_LIMIT_MS = 60_000;
 const SETTLE_MS = 45_000;
+/** When all runs again, whoever still has no judgement after this will never have one. */
+const CLOSE_LIMIT_MS = 240_000;
 
 export class Court {
   #client;
@@ -63,6 +66,23 @@ export class Court {
 
   /** To be called when everything runs again. */
   async close() {
+    const patience = new AbortController();
+    const late = delay(CLOSE_LIMIT_MS, undefined, { signal: patience.signal }).then(
+      () => this.#giveUp(),
+      () => undefined,
+    );
+    await Promise.race([this.#lookAtAll(), late]);
+    patience.abort();
+    for (const { session, text } of this.#client.surprises) this.#verdict.add("refused", session, null, text);
+  }
+
+  #giveUp() {
+    for (const [name, what] of this.#underWay) {
+      this.#verdict.add("stuck", name, null, `could not be judged: it waits for its ${what}`);
+    }
+  }
+
+  async #lookAtAll() {
     await Promise.all(this.#hearings);
     const sessions = this.#left.map(({ session }) => session);
     for (const { session, unrest } of await settle(this.#parts, sessions, SETTLE_MS)) {
@@ -71,7 +91,6 @@ export class Court {
     const judged = ({ session, follower }) => this.#over(session.name, this.#judge(session, follower));
     await inTurns(this.#left, judged);
     await inTurns(this.#closed, (one) => this.#over(one.name, this.#lookAgain(one)));
-    for (const { session, text } of this.#client.surprises) this.#verdict.add("refused", session, null, text);
   }
 
   #at(name, what) {
