@@ -21,6 +21,9 @@ export const PreviewReset = z.object({
 });
 export const ToolProgress = z.object({
   turn: z.string(),
+  /** Of the deltas before it, in the count of `seq`: who has all of them knows that nothing was taken back since. */
+  attempt: z.number().int().positive().optional(),
+  seq: z.number().int().nonnegative().optional(),
   callId: z.string(),
   name: z.string(),
   status: z.enum(["started", "done", "error", "denied", "unknown"]),

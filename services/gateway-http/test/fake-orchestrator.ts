@@ -22,7 +22,8 @@ export interface FakeTurn {
   readonly signal: AbortSignal;
   delta(seq: number, text: string, more?: { attempt?: number; epoch?: number; step?: number }): void;
   reset(attempt: number): void;
-  tool(name: string): void;
+  /** `count`: the attempt, and how many deltas of it there were. */
+  tool(name: string, count?: { readonly attempt: number; readonly seq: number }): void;
   notice(text: string): Promise<void>;
 }
 
@@ -156,11 +157,11 @@ export async function startFakeOrchestrator(bus: Bus): Promise<FakeOrchestrator>
           say(key, { kind: "delta", epoch, data: { turn: mail.turn, attempt, step, seq, text } }),
         reset: (attempt) =>
           say(key, { kind: "reset", epoch: 1, data: { turn: mail.turn, attempt, reason: "recovered" } }),
-        tool: (name) =>
+        tool: (name, count) =>
           say(key, {
             kind: "tool",
             epoch: 1,
-            data: { turn: mail.turn, callId: "c1", name, status: "started", summary: "" },
+            data: { turn: mail.turn, callId: "c1", name, status: "started", summary: "", ...count },
           }),
         notice: (text) => {
           const id = `${mail.turn}:n${notices++}`;

@@ -73,7 +73,7 @@ describe("chat completions", () => {
     world.orchestrator.script = async ({ delta, tool }) => {
       delta(0, "Let me look.");
       await reader.shown();
-      tool("fetch");
+      tool("fetch", { attempt: 1, seq: 1 });
       delta(1, "It is ", { step: 2 });
       await reader.shown();
       return "It is sunny.";
@@ -127,6 +127,18 @@ describe("chat completions", () => {
       return "the truth";
     };
     const { text, error } = await streamed(user("tell"));
+    expect(text).toBe("a lie");
+    expect(error?.code).toBe("stream_reset");
+  });
+
+  it("ends with stream_reset when it was not told that words before a tool call were taken back", async () => {
+    world.orchestrator.script = async ({ delta, tool }) => {
+      delta(0, "a lie");
+      await reader.shown();
+      tool("fetch", { attempt: 2, seq: 0 });
+      return "the truth";
+    };
+    const { text, error } = await streamed(user("fetch"));
     expect(text).toBe("a lie");
     expect(error?.code).toBe("stream_reset");
   });

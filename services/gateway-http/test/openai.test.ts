@@ -30,6 +30,13 @@ describe("AnswerPreview", () => {
     const { attempt = 1, epoch = 1, step = 1, turn = "t_1" } = more;
     return { v: 1, id: "l", kind: "delta", epoch, data: { turn, attempt, step, seq, text } };
   };
+  const tool = (
+    more: { seq?: number; attempt?: number; epoch?: number; status?: "started" | "done" } = {},
+  ): LiveEvent => {
+    const { epoch = 1, status = "started", ...count } = more;
+    const data = { turn: "t_1", callId: "c", name: "now", status, summary: "now", ...count };
+    return { v: 1, id: "l", kind: "tool", epoch, data };
+  };
   const shown = (...events: LiveEvent[]) => {
     const preview = new AnswerPreview("t_1");
     const texts = events.map((event) => {
@@ -50,6 +57,7 @@ describe("AnswerPreview", () => {
       [delta(0, "a", { epoch: 2 }), delta(1, "x", { epoch: 1 }), delta(1, "b", { epoch: 2 })],
       "ab",
     ],
+    ["nothing behind a tool of another attempt", [delta(0, "a"), tool({ attempt: 2, seq: 0 }), delta(1, "b")], "a"],
     ["steps as paragraphs", [delta(0, "a"), delta(1, "b", { step: 2 }), delta(2, "c", { step: 2 })], "a\n\nbc"],
   ])("shows %s", (_what, events, text) => {
     expect(shown(...events).text).toBe(text);
@@ -61,6 +69,17 @@ describe("AnswerPreview", () => {
     expect(shown(delta(0, "ab")).preview.rest("xyz")).toBeNull();
     expect(shown().preview.rest("xyz")).toBe("xyz");
     expect(shown(delta(0, "ab"), delta(1, "x", { step: 2 })).preview.rest("xyz")).toBe("yz");
+  });
+
+  it.each<[string, LiveEvent[], string | null]>([
+    ["counts them", [tool({ attempt: 1, seq: 1 }), tool({ attempt: 1, seq: 1, status: "done" })], "\n\nso"],
+    ["counts them, before another owner goes on", [tool({ attempt: 1, seq: 1 }), tool({ epoch: 2 })], "\n\nso"],
+    ["counts more: one was lost", [tool({ attempt: 1, seq: 2 })], null],
+    ["counts another attempt: the reset was lost", [tool({ attempt: 2, seq: 0 })], null],
+    ["is of another owner: so was the reset", [tool({ attempt: 1, seq: 1, epoch: 2 })], null],
+    ["does not count", [tool()], null],
+  ])("lets words before a tool call stand only when its progress %s", (_how, events, rest) => {
+    expect(shown(delta(0, "let me see"), ...events).preview.rest("so")).toBe(rest);
   });
 
   it("shows nothing of a step that said nothing but white space, and no gap for it", () => {

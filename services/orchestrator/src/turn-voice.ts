@@ -3,7 +3,7 @@ import type { LivePublisher } from "@troupe/jetstream";
 
 /**
  * Says on `live` what happens in a turn. Previews only: whoever listens may miss any of it (K5).
- * Deltas of one attempt are counted without gaps, over all its steps.
+ * Deltas of one attempt are counted without gaps, over all its steps; the progress of a tool says how many there were.
  */
 type Said<K extends LiveEvent["kind"]> = Extract<LiveEvent, { kind: K }>["data"];
 
@@ -13,9 +13,16 @@ const MAX_DELTA_LENGTH = 64 * 1024;
 /** Turns whose count is remembered; one that falls out starts a new count, which receivers take for a gap. */
 const MAX_TURNS = 10_000;
 
+/** How far the previews of a turn have come under one owner. */
+interface Place {
+  readonly attempt: number;
+  /** The number of the next delta. */
+  readonly seq: number;
+}
+
 export class TurnVoice {
   readonly #live: LivePublisher;
-  readonly #counts = new Map<string, number>();
+  readonly #places = new Map<string, Place>();
   #serial = 0;
 
   constructor(live: LivePublisher) {
@@ -33,20 +40,31 @@ export class TurnVoice {
   }
 
   #delta(key: SessionKey, epoch: number, said: Omit<Said<"delta">, "seq">): void {
-    const name = `${said.turn}#${epoch}#${said.attempt}`;
-    const seq = this.#counts.get(name) ?? 0;
-    this.#counts.delete(name);
-    this.#counts.set(name, seq + 1);
-    this.#forgetOldest();
+    const { turn, attempt } = said;
+    const place = this.#placeOf(turn, epoch);
+    const seq = place.attempt === attempt ? place.seq : 0;
+    this.#move(turn, epoch, { attempt, seq: seq + 1 });
     this.#say(key, { kind: "delta", epoch, data: { ...said, seq } });
   }
 
   reset(key: SessionKey, epoch: number, data: Said<"reset">): void {
+    this.#move(data.turn, epoch, { attempt: data.attempt, seq: 0 });
     this.#say(key, { kind: "reset", epoch, data });
   }
 
-  tool(key: SessionKey, epoch: number, data: Said<"tool">): void {
-    this.#say(key, { kind: "tool", epoch, data });
+  tool(key: SessionKey, epoch: number, said: Omit<Said<"tool">, keyof Place>): void {
+    this.#say(key, { kind: "tool", epoch, data: { ...said, ...this.#placeOf(said.turn, epoch) } });
+  }
+
+  #placeOf(turn: string, epoch: number): Place {
+    return this.#places.get(`${turn}#${epoch}`) ?? { attempt: 1, seq: 0 };
+  }
+
+  #move(turn: string, epoch: number, place: Place): void {
+    const name = `${turn}#${epoch}`;
+    this.#places.delete(name);
+    this.#places.set(name, place);
+    this.#forgetOldest();
   }
 
   #say(key: SessionKey, event: Omit<LiveEvent, "v" | "id">): void {
@@ -55,7 +73,7 @@ export class TurnVoice {
   }
 
   #forgetOldest(): void {
-    const oldest = this.#counts.keys().next();
-    if (this.#counts.size > MAX_TURNS && !oldest.done) this.#counts.delete(oldest.value);
+    const oldest = this.#places.keys().next();
+    if (this.#places.size > MAX_TURNS && !oldest.done) this.#places.delete(oldest.value);
   }
 }

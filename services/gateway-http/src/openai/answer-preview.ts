@@ -10,6 +10,8 @@ const BREAK = "\n\n";
  *    anything else the rest is held back until the final says what is true.
  * P2 Text of an earlier step (words before a tool call) stands: the answer continues behind it, as a
  *    paragraph of its own. White space alone is no text: a model that said no more is asked again.
+ * P3 A step is over when an unbroken run shows it: by its next delta, or by a tool's progress that counts the deltas
+ *    before it. Any event may be lost, also the one that took the step's words back.
  */
 export class AnswerPreview {
   readonly #turn: string;
@@ -35,20 +37,13 @@ export class AnswerPreview {
     if (this.#held || data.turn !== this.#turn) return;
     // A late event of an owner that has lost the turn says nothing about the one that has it.
     if (this.#epoch !== null && epoch < this.#epoch) return;
-    if (kind === "tool") {
-      this.#endStep();
-      return;
-    }
     const follows =
-      kind === "delta" &&
-      data.attempt === 1 &&
-      data.seq === this.#next &&
-      (this.#epoch ?? epoch) === epoch &&
-      data.step >= (this.#step ?? data.step);
-    if (!follows) {
+      kind !== "reset" && data.attempt === 1 && data.seq === this.#next && (this.#epoch ?? epoch) === epoch;
+    if (!follows || (kind === "delta" && data.step < (this.#step ?? data.step))) {
       this.#held = true;
       return;
     }
+    if (kind === "tool") return this.#endStep();
     if (data.step !== this.#step) this.#endStep();
     this.#step = data.step;
     this.#epoch = epoch;
