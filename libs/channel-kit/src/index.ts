@@ -34,4 +34,5 @@ export { type DeliveryClock, systemClock } from "./outbound/delivery-clock.js";
 export { DEFAULT_LIMITS, DeliveryDesk, type DeliveryLimits, type DeskPorts } from "./outbound/delivery-desk.js";
 export type { Settlement } from "./outbound/delivery-rules.js";
 export { replyOf } from "./outbound/reply.js";
+export { type UnreadReply, UnreadReplies } from "./outbound/unread-replies.js";
 export { type ChannelOptions, runChannel } from "./run-channel.js";

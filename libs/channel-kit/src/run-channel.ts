@@ -2,6 +2,7 @@ import type { Channel as ChannelName, SessionKey } from "@troupe/contracts";
 import {
   blobStore,
   type Bus,
+  deadReplies,
   deliveryLedger,
   inboundLedger,
   liveSubscriber,
@@ -21,6 +22,7 @@ import { MessageInbox } from "./inbound/message-inbox.js";
 import type { AttemptEnd } from "./outbound/delivery.js";
 import { systemClock } from "./outbound/delivery-clock.js";
 import { DEFAULT_LIMITS, DeliveryDesk, type DeliveryLimits, type DeskPorts } from "./outbound/delivery-desk.js";
+import { UnreadReplies } from "./outbound/unread-replies.js";
 
 export interface ChannelOptions {
   readonly limits?: Partial<DeliveryLimits>;
@@ -86,6 +88,7 @@ async function openDeliveries(
     beforeSend: async (key, turn) => {
       if (turn !== null) await previews.end(key, turn);
     },
+    unread: new UnreadReplies(deadReplies(bus), { log, metrics }),
     onEnd: report,
     onTrouble,
     limits,
@@ -119,7 +122,7 @@ function deliveryReport(log: Logger, metrics: Metrics, channel: ChannelName): De
     labelNames: ["channel", "outcome"],
   });
   return (key: SessionKey, { seq }: OutboxEvent, end: AttemptEnd) => {
-    if (end.kind === "left" || end.kind === "known" || end.kind === "gone") return;
+    if (end.kind !== "again" && end.kind !== "settled") return;
     deliveries.inc({ channel, outcome: end.kind === "again" ? "retried" : end.as });
     const { reason } = end;
     if (end.kind === "again") log.info({ key, seq, reason }, "a reply was not sent; it will be tried again");

@@ -125,7 +125,7 @@ const STREAMS: readonly (Omit<StreamSpec, "maxAgeMs" | "maxBytes" | "duplicateWi
     onePerSubject: false,
     schedules: false,
     limits: "dead",
-    holds: "mail, tasks and jobs given up on, with the reason",
+    holds: "mail, tasks, jobs and replies given up on, with the reason",
     reason: "Kept long enough for a person to look, then dropped.",
   },
 ];

@@ -1,13 +1,15 @@
-import { MessageInbox, openBus } from "@troupe/channel-kit";
+import { MessageInbox, openBus, UnreadReplies } from "@troupe/channel-kit";
 import {
   type Bus,
   blobStore,
   deadLetters,
+  deadReplies,
   forget,
   inboundLedger,
   liveSubscriber,
   mailPort,
   mailSender,
+  type OutboxEvent,
   outboxFeed,
   segmentStore,
   sessionReader,
@@ -30,6 +32,9 @@ import { TokenGate } from "./token-gate.js";
 
 type Context = ServiceContext<GatewayConfig>;
 
+/** Whose gateway this is. */
+const CHANNEL = "http";
+
 /** The model's name under which clients that know no other may ask. */
 const ANY_MODEL = "troupe";
 
@@ -39,6 +44,11 @@ export async function wire(context: Context): Promise<void> {
   const token = await ensureToken(config);
   const bus = await openBus(context, "gateway-http");
   const gateway = createGateway(context, bus);
+  await open(
+    "replies that cannot be read",
+    async () => gateway.unread,
+    (unread) => unread.stop(),
+  );
   await open(
     "outbox feed",
     () => gateway.outbox.start(),
@@ -65,7 +75,12 @@ function tellAddress(host: string, port: number): void {
 export function createGateway({ log, metrics }: Context, bus: Bus): Gateway {
   const mail = mailSender(bus);
   const sessions = sessionReader(bus);
-  const outbox = outboxFeed(bus);
+  const unread = new UnreadReplies(deadReplies(bus), { log, metrics });
+  // Of other channels the process that serves them looks after what cannot be read.
+  const look = (event: OutboxEvent): void => {
+    if (event.key.startsWith(`${CHANNEL}.`)) unread.look(event);
+  };
+  const outbox = outboxFeed(bus, { onEvent: look });
   const segments = segmentStore(bus);
   const blobs = blobStore(bus);
   return {
@@ -77,9 +92,11 @@ export function createGateway({ log, metrics }: Context, bus: Bus): Gateway {
     mail,
     mailbox: mailPort(bus, "session"),
     outbox,
+    onUnread: look,
     live: liveSubscriber(bus),
     inbox: new MessageInbox({ mail, ledger: inboundLedger(bus), sessions, outbox, segments, blobs, log }),
-    dead: deadLetters(bus, { channel: "http" }),
+    dead: deadLetters(bus, { channel: CHANNEL }),
+    unread,
     forget: (key) => forget(bus, key),
     long: new LongRequests(),
     connected: () => bus.connected(),

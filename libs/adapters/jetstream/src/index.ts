@@ -12,6 +12,7 @@ export {
   type ListedLetter,
   type RetryOutcome,
 } from "./dead-letters.js";
+export { type BuriedReply, type DeadReplies, deadReplies } from "./dead-replies.js";
 export { forget, sweepOrphans } from "./erasure.js";
 export { type InboundLedger, inboundLedger, type InboundRecord } from "./inbound-ledger.js";
 export { jobSource } from "./job-source.js";

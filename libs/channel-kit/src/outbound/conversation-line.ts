@@ -1,8 +1,9 @@
-import { decode, OutboxMessage, type SessionKey } from "@troupe/contracts";
+import { decodeReply, type SessionKey } from "@troupe/contracts";
 import type { OutboxBell, OutboxEvent } from "@troupe/jetstream";
 import type { Backoff } from "@troupe/platform";
 import type { AttemptEnd, Delivery } from "./delivery.js";
 import { replyOf } from "./reply.js";
+import type { UnreadReplies } from "./unread-replies.js";
 
 /** What a line works with; all of it is shared by the lines of a desk. */
 export interface LinePorts {
@@ -19,6 +20,7 @@ export interface LinePorts {
   readonly nak: (bell: OutboxBell, delayMs: number) => void;
   /** Before a reply is shown: nothing that it replaces may be shown after it. */
   readonly beforeSend: (key: SessionKey, turn: string | null) => Promise<void>;
+  readonly unread: Pick<UnreadReplies, "bury" | "newer">;
   readonly onEnd: (key: SessionKey, event: OutboxEvent, end: AttemptEnd) => void;
   readonly onTrouble: (key: SessionKey, reason: string) => void;
   /** Pauses while something of ours does not work. */
@@ -145,13 +147,14 @@ export class ConversationLine {
   }
 
   async #deliver(event: OutboxEvent, isOurs: () => boolean): Promise<PassEnd> {
-    const decoded = decode(OutboxMessage, (await this.#ports.whole(event)).text);
+    const { unread } = this.#ports;
+    const decoded = decodeReply(this.#key, (await this.#ports.whole(event)).text);
     if (decoded.kind === "newer") {
-      this.#ports.onTrouble(this.#key, `reply ${event.seq} is of version ${decoded.version}, newer than this process`);
+      unread.newer(event, decoded.version);
       return NEWER_PAUSE_MS;
     }
     if (decoded.kind === "invalid") {
-      this.#ports.onTrouble(this.#key, `reply ${event.seq} is skipped: ${decoded.reason}`);
+      await unread.bury(event);
       return "done";
     }
     const reply = replyOf(this.#key, decoded.message);
@@ -164,6 +167,10 @@ export class ConversationLine {
     this.#ports.onEnd(this.#key, event, end);
     if (end.kind === "again") return this.#ports.pauseAfter(end.attempt, end.afterMs);
     this.#current = undefined;
+    if (end.kind === "newer") {
+      unread.newer(event, end.version);
+      return NEWER_PAUSE_MS;
+    }
     return end.kind === "left" ? "trouble" : "done";
   }
 

@@ -18,6 +18,7 @@ export interface DeskPorts {
   readonly whole: LinePorts["whole"];
   readonly exists: LinePorts["exists"];
   readonly beforeSend: LinePorts["beforeSend"];
+  readonly unread: LinePorts["unread"];
   readonly onEnd: (key: SessionKey, event: OutboxEvent, end: AttemptEnd) => void;
   readonly onTrouble: (line: string) => void;
   readonly limits: DeliveryLimits;
@@ -151,12 +152,13 @@ export class DeliveryDesk {
   }
 
   get #linePorts(): LinePorts {
-    const { clock, limits, replay, whole, exists, beforeSend, onEnd, onTrouble } = this.#ports;
+    const { clock, limits, replay, whole, exists, beforeSend, unread, onEnd, onTrouble } = this.#ports;
     return {
       replay,
       whole,
       exists,
       beforeSend,
+      unread,
       onEnd,
       floor: async () => (await this.#queue?.floor()) ?? 0,
       delivery: (key, event, reply) => this.#deliveryOf(key, event, reply),
