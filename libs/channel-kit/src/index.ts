@@ -17,6 +17,7 @@ export {
   type FollowOptions,
 } from "./events/follow-conversation.js";
 export { Preview, type PreviewDelta } from "./events/preview.js";
+export { Admission, type AdmissionPorts } from "./inbound/admission.js";
 export {
   type FinalInState,
   finalInState,

@@ -13,10 +13,13 @@ import {
   outboxQueue,
   segmentStore,
   sessionReader,
+  storeLevels,
+  StreamFull,
 } from "@troupe/jetstream";
-import type { Logger, Metrics, ServiceContext } from "@troupe/platform";
+import { FullStores, type Logger, type Metrics, type ServiceContext } from "@troupe/platform";
 import type { Channel } from "./channel.js";
 import { PreviewDesk } from "./events/preview-desk.js";
+import { Admission } from "./inbound/admission.js";
 import { channelIntake } from "./inbound/intake.js";
 import { MessageInbox } from "./inbound/message-inbox.js";
 import type { AttemptEnd } from "./outbound/delivery.js";
@@ -34,12 +37,13 @@ export interface ChannelOptions {
  * sent ends and is recorded.
  */
 export async function runChannel(
-  context: Pick<ServiceContext<unknown>, "log" | "metrics" | "open" | "fail">,
+  context: Pick<ServiceContext<unknown>, "log" | "metrics" | "health" | "open" | "fail">,
   bus: Bus,
   channel: Channel,
   options: ChannelOptions = {},
 ): Promise<void> {
   const { log, open } = context;
+  const stores = new FullStores(context);
   const outbox = outboxFeed(bus, { channel: channel.name });
   await open(
     "outbox feed",
@@ -51,15 +55,24 @@ export async function runChannel(
     () => new PreviewDesk({ outbox, live: liveSubscriber(bus) }, channel, systemClock),
     (desk) => desk.stop(),
   );
+  const admission = await open(
+    "room for messages",
+    async () => {
+      const opened = new Admission({ levels: (buckets) => storeLevels(bus, buckets), stores });
+      await opened.start();
+      return opened;
+    },
+    (opened) => opened.stop(),
+  );
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   await open(
     "deliveries",
-    () => openDeliveries(context, bus, { channel, outbox, previews, limits }),
+    () => openDeliveries(context, bus, { channel, outbox, previews, stores, limits }),
     (deliveries) => deliveries.stop(),
   );
   await open(
     `channel ${channel.name}`,
-    () => listen(context, bus, { channel, outbox, previews }),
+    () => listen(context, bus, { channel, outbox, previews, admission }),
     (listening) => listening.stop(),
   );
   log.info({ channel: channel.name }, "channel open");
@@ -74,7 +87,7 @@ interface Parts {
 async function openDeliveries(
   { log, metrics }: Pick<ServiceContext<unknown>, "log" | "metrics">,
   bus: Bus,
-  { channel, outbox, previews, limits }: Parts & Pick<DeskPorts, "limits">,
+  { channel, outbox, previews, stores, limits }: Parts & Pick<DeskPorts, "limits"> & { readonly stores: FullStores },
 ): Promise<{ stop(): Promise<void> }> {
   const report = deliveryReport(log, metrics, channel.name);
   const onTrouble = (line: string): void => log.warn(line);
@@ -90,7 +103,10 @@ async function openDeliveries(
     },
     unread: new UnreadReplies(deadReplies(bus), { log, metrics }),
     onEnd: report,
-    onTrouble,
+    onTrouble: (line, cause) => {
+      if (!(cause instanceof StreamFull)) return onTrouble(line);
+      stores.refused(cause.store, `${cause.message}; replies wait until there is room`);
+    },
     limits,
   });
   const queue = outboxQueue(bus, {
@@ -136,14 +152,14 @@ function deliveryReport(log: Logger, metrics: Metrics, channel: ChannelName): De
 async function listen(
   { log, fail }: Pick<ServiceContext<unknown>, "log" | "fail">,
   bus: Bus,
-  { channel, outbox, previews }: Parts,
+  { channel, outbox, previews, admission }: Parts & { readonly admission: Admission },
 ): Promise<{ stop(): Promise<void> }> {
   const mail = mailSender(bus);
   const stores = { segments: segmentStore(bus), blobs: blobStore(bus) };
   const ports = { mail, ledger: inboundLedger(bus), sessions: sessionReader(bus), outbox, ...stores };
   const intake = channelIntake({
     channel: channel.name,
-    inbox: new MessageInbox({ ...ports, log }),
+    inbox: new MessageInbox({ ...ports, admission, log }),
     mail,
     onExpected: (key, turn) => previews.expect(key, turn),
   });

@@ -1,4 +1,4 @@
-import { MessageInbox, openBus, UnreadReplies } from "@troupe/channel-kit";
+import { Admission, MessageInbox, openBus, UnreadReplies } from "@troupe/channel-kit";
 import {
   type Bus,
   blobStore,
@@ -13,8 +13,9 @@ import {
   outboxFeed,
   segmentStore,
   sessionReader,
+  storeLevels,
 } from "@troupe/jetstream";
-import { ensureToken, type ServiceContext } from "@troupe/platform";
+import { ensureToken, FullStores, type ServiceContext } from "@troupe/platform";
 import type { FastifyInstance } from "fastify";
 import type { GatewayConfig } from "./config.js";
 import type { Gateway } from "./gateway.js";
@@ -45,6 +46,11 @@ export async function wire(context: Context): Promise<void> {
   const bus = await openBus(context, "gateway-http");
   const gateway = createGateway(context, bus);
   await open(
+    "room for messages",
+    () => gateway.admission.start(),
+    () => gateway.admission.stop(),
+  );
+  await open(
     "replies that cannot be read",
     async () => gateway.unread,
     (unread) => unread.stop(),
@@ -72,7 +78,7 @@ function tellAddress(host: string, port: number): void {
 }
 
 /** What the routes work with, on one connection. */
-export function createGateway({ log, metrics }: Context, bus: Bus): Gateway {
+export function createGateway({ log, metrics, health }: Context, bus: Bus): Gateway {
   const mail = mailSender(bus);
   const sessions = sessionReader(bus);
   const unread = new UnreadReplies(deadReplies(bus), { log, metrics });
@@ -83,6 +89,8 @@ export function createGateway({ log, metrics }: Context, bus: Bus): Gateway {
   const outbox = outboxFeed(bus, { onEvent: look });
   const segments = segmentStore(bus);
   const blobs = blobStore(bus);
+  const stores = new FullStores({ log, metrics, health });
+  const admission = new Admission({ levels: (buckets) => storeLevels(bus, buckets), stores });
   return {
     log,
     metrics: gatewayMetrics(metrics),
@@ -94,7 +102,8 @@ export function createGateway({ log, metrics }: Context, bus: Bus): Gateway {
     outbox,
     onUnread: look,
     live: liveSubscriber(bus),
-    inbox: new MessageInbox({ mail, ledger: inboundLedger(bus), sessions, outbox, segments, blobs, log }),
+    inbox: new MessageInbox({ mail, ledger: inboundLedger(bus), sessions, outbox, segments, blobs, admission, log }),
+    admission,
     dead: deadLetters(bus, { channel: CHANNEL }),
     unread,
     forget: (key) => forget(bus, key),

@@ -5,6 +5,7 @@ import { type Bus, wireOf } from "./bus.js";
 import { isConflict } from "./compare-and-set.js";
 import { readLast } from "./stored-message.js";
 import { publishOnce } from "./stored-publish.js";
+import { fullOr } from "./stream-full.js";
 import { headersOf } from "./wire.js";
 
 /** What became of a client's message: the turn that answers it, and the digest of what it said. */
@@ -40,7 +41,7 @@ export function inboundLedger(bus: Bus): InboundLedger {
           headers: headersOf({ "Nats-Expected-Last-Subject-Sequence": "0" }),
         });
       } catch (cause) {
-        if (!isConflict(cause)) throw cause;
+        if (!isConflict(cause)) throw fullOr(cause, BUCKET.inbound);
       }
     },
   };

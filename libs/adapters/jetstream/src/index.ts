@@ -23,7 +23,6 @@ export {
   mailSender,
   type NewMail,
   type SentMail,
-  StreamFull,
   TooLarge,
   Unavailable,
 } from "./mail-sender.js";
@@ -36,3 +35,6 @@ export { publishPort } from "./publish-port.js";
 export { type KeyQuery, type SessionReader, sessionReader } from "./session-reader.js";
 export { type SegmentStore, segmentStore } from "./segment-store.js";
 export { statePort } from "./state-port.js";
+export { type StoreLevel, storeLevels } from "./store-levels.js";
+export { settingOf } from "./store-setting.js";
+export { StreamFull } from "./stream-full.js";

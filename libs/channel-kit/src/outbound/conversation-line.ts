@@ -22,7 +22,7 @@ export interface LinePorts {
   readonly beforeSend: (key: SessionKey, turn: string | null) => Promise<void>;
   readonly unread: Pick<UnreadReplies, "bury" | "newer">;
   readonly onEnd: (key: SessionKey, event: OutboxEvent, end: AttemptEnd) => void;
-  readonly onTrouble: (key: SessionKey, reason: string) => void;
+  readonly onTrouble: (key: SessionKey, cause: unknown) => void;
   /** Pauses while something of ours does not work. */
   readonly troubles: () => Backoff;
   /** Milliseconds until the next attempt after the n-th; the outside may have asked for some. */
@@ -94,7 +94,7 @@ export class ConversationLine {
     let restMs: number | null = null;
     while (this.hasBells && isOurs() && restMs === null) {
       const end = await this.#pass(isOurs).catch((cause: unknown): PassEnd => {
-        this.#ports.onTrouble(this.#key, cause instanceof Error ? cause.message : String(cause));
+        this.#ports.onTrouble(this.#key, cause);
         return "trouble";
       });
       if (end === "done") troubles.reset();
@@ -120,7 +120,7 @@ export class ConversationLine {
       try {
         return await delivery.close();
       } catch (cause) {
-        this.#ports.onTrouble(this.#key, cause instanceof Error ? cause.message : String(cause));
+        this.#ports.onTrouble(this.#key, cause);
         if (tries === CLOSE_TRIES) return;
       }
       await this.#ports.wait(CLOSE_PAUSE_MS);

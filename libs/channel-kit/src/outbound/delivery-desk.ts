@@ -20,7 +20,8 @@ export interface DeskPorts {
   readonly beforeSend: LinePorts["beforeSend"];
   readonly unread: LinePorts["unread"];
   readonly onEnd: (key: SessionKey, event: OutboxEvent, end: AttemptEnd) => void;
-  readonly onTrouble: (line: string) => void;
+  /** @param cause what was thrown */
+  readonly onTrouble: (line: string, cause: unknown) => void;
   readonly limits: DeliveryLimits;
 }
 
@@ -164,7 +165,7 @@ export class DeliveryDesk {
       delivery: (key, event, reply) => this.#deliveryOf(key, event, reply),
       ack: (bell) => this.#keeper.ack(bell),
       nak: (bell, delayMs) => this.#keeper.nak(bell, delayMs),
-      onTrouble: (key, reason) => onTrouble(`replies of ${key}: ${reason}`),
+      onTrouble: (key, cause) => onTrouble(`replies of ${key}: ${reasonOf(cause)}`, cause),
       troubles: () => backoff(TROUBLE),
       pauseAfter: (attempt, askedMs) => pauseAfter(attempt, askedMs, limits),
       sleep: (ms) => clock.sleep(ms, this.#stopping.signal),
@@ -179,3 +180,5 @@ export class DeliveryDesk {
     return new Delivery(ports, { place: { key, id: reply.id }, seq, reply, sender: randomUUID() });
   }
 }
+
+const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
