@@ -25,6 +25,7 @@ export {
   type FinalSources,
   lookUpFinal,
 } from "./inbound/final-lookup.js";
+export { tellingFull } from "./inbound/full-mail.js";
 export { channelIntake, type IntakePorts } from "./inbound/intake.js";
 export { IntakeRefusal } from "./inbound/intake-refusal.js";
 export { type AcceptedMessage, contentDigest, type IncomingMessage, MessageInbox } from "./inbound/message-inbox.js";

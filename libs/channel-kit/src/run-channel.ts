@@ -21,6 +21,7 @@ import type { Channel } from "./channel.js";
 import { PreviewDesk } from "./events/preview-desk.js";
 import { Admission } from "./inbound/admission.js";
 import { channelIntake } from "./inbound/intake.js";
+import { tellingFull } from "./inbound/full-mail.js";
 import { MessageInbox } from "./inbound/message-inbox.js";
 import type { AttemptEnd } from "./outbound/delivery.js";
 import { systemClock } from "./outbound/delivery-clock.js";
@@ -72,7 +73,7 @@ export async function runChannel(
   );
   await open(
     `channel ${channel.name}`,
-    () => listen(context, bus, { channel, outbox, previews, admission }),
+    () => listen(context, bus, { channel, outbox, previews, stores, admission }),
     (listening) => listening.stop(),
   );
   log.info({ channel: channel.name }, "channel open");
@@ -82,12 +83,13 @@ interface Parts {
   readonly channel: Channel;
   readonly outbox: OutboxFeed;
   readonly previews: PreviewDesk;
+  readonly stores: FullStores;
 }
 
 async function openDeliveries(
   { log, metrics }: Pick<ServiceContext<unknown>, "log" | "metrics">,
   bus: Bus,
-  { channel, outbox, previews, stores, limits }: Parts & Pick<DeskPorts, "limits"> & { readonly stores: FullStores },
+  { channel, outbox, previews, stores, limits }: Parts & Pick<DeskPorts, "limits">,
 ): Promise<{ stop(): Promise<void> }> {
   const report = deliveryReport(log, metrics, channel.name);
   const onTrouble = (line: string): void => log.warn(line);
@@ -152,11 +154,11 @@ function deliveryReport(log: Logger, metrics: Metrics, channel: ChannelName): De
 async function listen(
   { log, fail }: Pick<ServiceContext<unknown>, "log" | "fail">,
   bus: Bus,
-  { channel, outbox, previews, admission }: Parts & { readonly admission: Admission },
+  { channel, outbox, previews, stores, admission }: Parts & { readonly admission: Admission },
 ): Promise<{ stop(): Promise<void> }> {
-  const mail = mailSender(bus);
-  const stores = { segments: segmentStore(bus), blobs: blobStore(bus) };
-  const ports = { mail, ledger: inboundLedger(bus), sessions: sessionReader(bus), outbox, ...stores };
+  const mail = tellingFull(mailSender(bus), stores);
+  const texts = { segments: segmentStore(bus), blobs: blobStore(bus) };
+  const ports = { mail, ledger: inboundLedger(bus), sessions: sessionReader(bus), outbox, ...texts };
   const intake = channelIntake({
     channel: channel.name,
     inbox: new MessageInbox({ ...ports, admission, log }),

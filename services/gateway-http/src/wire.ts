@@ -1,4 +1,4 @@
-import { Admission, MessageInbox, openBus, UnreadReplies } from "@troupe/channel-kit";
+import { Admission, MessageInbox, openBus, tellingFull, UnreadReplies } from "@troupe/channel-kit";
 import {
   type Bus,
   blobStore,
@@ -79,7 +79,8 @@ function tellAddress(host: string, port: number): void {
 
 /** What the routes work with, on one connection. */
 export function createGateway({ log, metrics, health }: Context, bus: Bus): Gateway {
-  const mail = mailSender(bus);
+  const stores = new FullStores({ log, metrics, health });
+  const mail = tellingFull(mailSender(bus), stores);
   const sessions = sessionReader(bus);
   const unread = new UnreadReplies(deadReplies(bus), { log, metrics });
   // Of other channels the process that serves them looks after what cannot be read.
@@ -89,7 +90,6 @@ export function createGateway({ log, metrics, health }: Context, bus: Bus): Gate
   const outbox = outboxFeed(bus, { onEvent: look });
   const segments = segmentStore(bus);
   const blobs = blobStore(bus);
-  const stores = new FullStores({ log, metrics, health });
   const admission = new Admission({ levels: (buckets) => storeLevels(bus, buckets), stores });
   return {
     log,

@@ -13,10 +13,13 @@ import { OutboxRecord } from "../system/outbox-record.js";
 import { useTroupe } from "../system/use-troupe.js";
 import { BareNats } from "./hostile-nats.js";
 
-/** The bucket of states has no room: nothing can be answered, so nothing is taken in, and what was taken in waits. Or
- * that of older history has none: nothing new is taken in, and what was is answered. */
+/**
+ * Stores without room. Without any for states nothing can be answered, so nothing is taken in, and what was waits;
+ * without any for older history nothing new is taken in, and what was is answered.
+ */
 const system = useTroupe({
-  config: "retention:\n  sessions:\n    maxBytes: 1048576\n  segments:\n    maxBytes: 1048576\n",
+  config:
+    "retention:\n  sessions:\n    maxBytes: 1048576\n  segments:\n    maxBytes: 1048576\n  mail:\n    maxBytes: 1048576\n",
 });
 let nats: BareNats;
 let outbox: OutboxRecord;
@@ -30,21 +33,22 @@ afterAll(async () => {
 });
 
 const ballast: string[] = [];
+const ballastOf = (bucket: string) => (n: number) => `$KV.${bucket}.http.ballast${n}`;
 
 /** Until not even a small entry fits. */
-async function fill(bucket: string): Promise<void> {
+async function fill(subjectOf: (n: number) => string): Promise<void> {
   for (const size of [100_000, 10_000, 1_000, 100]) {
     for (;;) {
-      const subject = `$KV.${bucket}.http.ballast${ballast.length}`;
+      const subject = subjectOf(ballast.length);
       if ((await nats.ask(subject, "x".repeat(size))).includes("error")) break;
       ballast.push(subject);
     }
   }
 }
 
-async function makeRoom(bucket: string): Promise<void> {
+async function makeRoom(stream: string): Promise<void> {
   for (const filter of ballast.splice(0)) {
-    await nats.ask(`$JS.API.STREAM.PURGE.KV_${bucket}`, JSON.stringify({ filter }));
+    await nats.ask(`$JS.API.STREAM.PURGE.${stream}`, JSON.stringify({ filter }));
   }
 }
 
@@ -72,7 +76,7 @@ const saying = (what: RegExp): string[] =>
 it("refuses new messages with 503, keeps what it has, says once what to do, and goes on when there is room", async () => {
   const known = new Conversation(system(), "known");
   await known.say("hello");
-  await fill("sessions");
+  await fill(ballastOf("sessions"));
   const turn = await accepted("waiting", "are you there?");
   await vi.waitFor(async () => expect(await levels()).toEqual([1, 1]), { timeout: 20_000 });
 
@@ -93,7 +97,7 @@ it("refuses new messages with 503, keeps what it has, says once what to do, and 
   await vi.waitFor(async () => expect(await refusals()).toBeGreaterThan(before + 2), { timeout: 20_000 });
   expect(await outbox.finals("http:waiting")).toEqual([]);
 
-  await makeRoom("sessions");
+  await makeRoom("KV_sessions");
   await vi.waitFor(
     async () => expect((await outbox.finals("http:waiting")).map((final) => final.turn)).toEqual([turn]),
     {
@@ -110,7 +114,7 @@ it("refuses new messages with 503, keeps what it has, says once what to do, and 
 it("answers what it has accepted when older history has no room, and refuses what is new", async () => {
   const long = new Conversation(system(), "long");
   await long.say(`a long one ${"x".repeat(20_000)}`);
-  await fill("segments");
+  await fill(ballastOf("segments"));
   await vi.waitFor(async () => expect((await levels("segments"))[0]).toBe(1), { timeout: 20_000 });
   expect(await long.post("more", { id: "m2", wait: 1 })).toMatchObject({ status: 503, body: { code: "overloaded" } });
   const turn = await accepted("long", "are you there?");
@@ -118,7 +122,21 @@ it("answers what it has accepted when older history has no room, and refuses wha
   await vi.waitFor(async () => expect(await answered()).toMatchObject([{ kind: "answer" }]), { timeout: 20_000 });
   expect((await long.messages()).map(({ role }) => role)).toEqual(["user", "assistant", "user", "assistant"]);
   expect(await levels("segments")).toEqual([1, 1]);
-  await makeRoom("segments");
+  await makeRoom("KV_segments");
   expect((await long.sayThroughOutage("more", "m2")).final.text).toBe("echo: more");
   expect(saying(/\(segments\) is full: raise retention\.segments\.maxBytes/)).toHaveLength(2);
+});
+
+it("says once that MAIL has no room, to the operator too", async () => {
+  const chat = new Conversation(system(), "crowded");
+  await fill((n) => `mail.nobody.http.ballast${n}.in`);
+  for (let n = 0; n < 3; n += 1) {
+    const refused = await chat.post("hello", { id: "m1", wait: 1 });
+    expect(refused).toMatchObject({ status: 503, body: { code: "overloaded" } });
+    expect(Number(refused.headers.get("retry-after"))).toBeGreaterThan(0);
+  }
+  expect((await levels("MAIL"))[0]).toBe(1);
+  await makeRoom("MAIL");
+  expect((await chat.sayThroughOutage("hello", "m1")).final.text).toBe("echo: hello");
+  expect(saying(/MAIL is full: raise retention\.mail\.maxBytes/)).toHaveLength(1);
 });
