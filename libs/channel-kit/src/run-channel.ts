@@ -15,6 +15,7 @@ import {
   sessionReader,
   storeLevels,
   StreamFull,
+  turnEndings,
 } from "@troupe/jetstream";
 import { FullStores, type Logger, type Metrics, type ServiceContext } from "@troupe/platform";
 import type { Channel } from "./channel.js";
@@ -53,7 +54,7 @@ export async function runChannel(
   );
   const previews = await open(
     "previews",
-    () => new PreviewDesk({ outbox, live: liveSubscriber(bus) }, channel, systemClock),
+    () => new PreviewDesk({ outbox, live: liveSubscriber(bus), endings: turnEndings(bus) }, channel, systemClock),
     (desk) => desk.stop(),
   );
   const admission = await open(
@@ -101,7 +102,7 @@ async function openDeliveries(
     whole: (event) => outbox.whole(event),
     exists: (seq) => outbox.exists(seq),
     beforeSend: async (key, turn) => {
-      if (turn !== null) await previews.end(key, turn);
+      if (turn !== null) await previews.endAnywhere(key, turn);
     },
     unread: new UnreadReplies(deadReplies(bus), { log, metrics }),
     onEnd: report,

@@ -63,6 +63,7 @@ export {
   deadFilter,
   type DeadKind,
   deadSubject,
+  endingSubject,
   isWorkSubject,
   type JobAddress,
   jobSubject,

@@ -50,6 +50,9 @@ export const liveSubject = (key: SessionKey): string => `live.${key}`;
 /** Core NATS request: offers a doorbell to the activation that holds the lease. */
 export const ownerSubject = (owner: string): string => `owner.${owner}`;
 
+/** Core NATS request: asks whoever shows previews of a turn to show no more. */
+export const endingSubject = (key: SessionKey, turn: string): string => `ending.${key}.${turn}`;
+
 export interface MailAddress {
   readonly actor: ActorKind;
   readonly key: SessionKey;

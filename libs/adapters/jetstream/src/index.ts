@@ -36,5 +36,6 @@ export { type KeyQuery, type SessionReader, sessionReader } from "./session-read
 export { type SegmentStore, segmentStore } from "./segment-store.js";
 export { statePort } from "./state-port.js";
 export { type StoreLevel, storeLevels } from "./store-levels.js";
+export { type TurnEndings, turnEndings } from "./turn-endings.js";
 export { settingOf } from "./store-setting.js";
 export { StreamFull } from "./stream-full.js";
