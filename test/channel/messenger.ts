@@ -9,8 +9,8 @@ interface ShownMessage {
   text: string;
 }
 
-/** What a test does to a send while it is under way. */
-export type SendHook = (when: "arrived" | "shown", text: string) => Promise<void> | void;
+/** What a test does to a send, or to a preview, while it is under way. */
+export type SendHook = (when: "arrived" | "shown" | "edit", text: string) => Promise<void> | void;
 
 /**
  * A messenger as its users and its API see it, played at the wire: it shows what it is sent, and passes on what people
@@ -61,10 +61,10 @@ export class Messenger {
     return (this.#shown.get(conversation) ?? []).map(({ text }) => text);
   }
 
-  /** Tells the addresses that were registered, in turn; whether one of them took it. */
-  async say(conversation: string, messageId: string, text: string): Promise<boolean> {
+  /** Tells the addresses that were registered, in turn, from one of them on; whether one of them took it. */
+  async say(conversation: string, messageId: string, text: string, first = 0): Promise<boolean> {
     const body = JSON.stringify({ conversation, messageId, text });
-    for (const url of this.#registered) {
+    for (const url of this.#registered.slice(first)) {
       const answer = await fetch(url, { method: "POST", body }).catch(() => undefined);
       await answer?.arrayBuffer();
       if (answer?.ok === true) return true;
@@ -90,8 +90,10 @@ export class Messenger {
     for await (const chunk of request) raw += String(chunk);
     const body = JSON.parse(raw) as { id: string; conversation: string; text: string; url: string };
     if (request.url === "/register") this.#registered.push(body.url);
-    else if (request.url === "/edit") this.#preview(body);
-    else {
+    else if (request.url === "/edit") {
+      await this.hook("edit", body.text);
+      this.#preview(body);
+    } else {
       await this.hook("arrived", body.text);
       if (mood === "busy") return void response.writeHead(503, { "retry-after": "1" }).end();
       if (mood === "refusing") return void response.writeHead(403).end("the person has left");

@@ -17,6 +17,7 @@ export {
   type FollowOptions,
 } from "./events/follow-conversation.js";
 export { Preview, type PreviewDelta } from "./events/preview.js";
+export { Admission, type AdmissionPorts } from "./inbound/admission.js";
 export {
   type FinalInState,
   finalInState,
@@ -24,6 +25,7 @@ export {
   type FinalSources,
   lookUpFinal,
 } from "./inbound/final-lookup.js";
+export { tellingFull } from "./inbound/full-mail.js";
 export { channelIntake, type IntakePorts } from "./inbound/intake.js";
 export { IntakeRefusal } from "./inbound/intake-refusal.js";
 export { type AcceptedMessage, contentDigest, type IncomingMessage, MessageInbox } from "./inbound/message-inbox.js";
@@ -34,4 +36,5 @@ export { type DeliveryClock, systemClock } from "./outbound/delivery-clock.js";
 export { DEFAULT_LIMITS, DeliveryDesk, type DeliveryLimits, type DeskPorts } from "./outbound/delivery-desk.js";
 export type { Settlement } from "./outbound/delivery-rules.js";
 export { replyOf } from "./outbound/reply.js";
+export { type UnreadReply, UnreadReplies } from "./outbound/unread-replies.js";
 export { type ChannelOptions, runChannel } from "./run-channel.js";

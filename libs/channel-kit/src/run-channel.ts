@@ -2,6 +2,7 @@ import type { Channel as ChannelName, SessionKey } from "@troupe/contracts";
 import {
   blobStore,
   type Bus,
+  deadReplies,
   deliveryLedger,
   inboundLedger,
   liveSubscriber,
@@ -12,15 +13,21 @@ import {
   outboxQueue,
   segmentStore,
   sessionReader,
+  storeLevels,
+  StreamFull,
+  turnEndings,
 } from "@troupe/jetstream";
-import type { Logger, Metrics, ServiceContext } from "@troupe/platform";
+import { FullStores, type Logger, type Metrics, type ServiceContext } from "@troupe/platform";
 import type { Channel } from "./channel.js";
 import { PreviewDesk } from "./events/preview-desk.js";
+import { Admission } from "./inbound/admission.js";
 import { channelIntake } from "./inbound/intake.js";
+import { tellingFull } from "./inbound/full-mail.js";
 import { MessageInbox } from "./inbound/message-inbox.js";
 import type { AttemptEnd } from "./outbound/delivery.js";
 import { systemClock } from "./outbound/delivery-clock.js";
 import { DEFAULT_LIMITS, DeliveryDesk, type DeliveryLimits, type DeskPorts } from "./outbound/delivery-desk.js";
+import { UnreadReplies } from "./outbound/unread-replies.js";
 
 export interface ChannelOptions {
   readonly limits?: Partial<DeliveryLimits>;
@@ -32,12 +39,13 @@ export interface ChannelOptions {
  * sent ends and is recorded.
  */
 export async function runChannel(
-  context: Pick<ServiceContext<unknown>, "log" | "metrics" | "open" | "fail">,
+  context: Pick<ServiceContext<unknown>, "log" | "metrics" | "health" | "open" | "fail">,
   bus: Bus,
   channel: Channel,
   options: ChannelOptions = {},
 ): Promise<void> {
   const { log, open } = context;
+  const stores = new FullStores(context);
   const outbox = outboxFeed(bus, { channel: channel.name });
   await open(
     "outbox feed",
@@ -46,18 +54,27 @@ export async function runChannel(
   );
   const previews = await open(
     "previews",
-    () => new PreviewDesk({ outbox, live: liveSubscriber(bus) }, channel, systemClock),
+    () => new PreviewDesk({ outbox, live: liveSubscriber(bus), endings: turnEndings(bus) }, channel, systemClock),
     (desk) => desk.stop(),
+  );
+  const admission = await open(
+    "room for messages",
+    async () => {
+      const opened = new Admission({ levels: (buckets) => storeLevels(bus, buckets), stores });
+      await opened.start();
+      return opened;
+    },
+    (opened) => opened.stop(),
   );
   const limits = { ...DEFAULT_LIMITS, ...options.limits };
   await open(
     "deliveries",
-    () => openDeliveries(context, bus, { channel, outbox, previews, limits }),
+    () => openDeliveries(context, bus, { channel, outbox, previews, stores, limits }),
     (deliveries) => deliveries.stop(),
   );
   await open(
     `channel ${channel.name}`,
-    () => listen(context, bus, { channel, outbox, previews }),
+    () => listen(context, bus, { channel, outbox, previews, stores, admission }),
     (listening) => listening.stop(),
   );
   log.info({ channel: channel.name }, "channel open");
@@ -67,12 +84,13 @@ interface Parts {
   readonly channel: Channel;
   readonly outbox: OutboxFeed;
   readonly previews: PreviewDesk;
+  readonly stores: FullStores;
 }
 
 async function openDeliveries(
   { log, metrics }: Pick<ServiceContext<unknown>, "log" | "metrics">,
   bus: Bus,
-  { channel, outbox, previews, limits }: Parts & Pick<DeskPorts, "limits">,
+  { channel, outbox, previews, stores, limits }: Parts & Pick<DeskPorts, "limits">,
 ): Promise<{ stop(): Promise<void> }> {
   const report = deliveryReport(log, metrics, channel.name);
   const onTrouble = (line: string): void => log.warn(line);
@@ -84,10 +102,14 @@ async function openDeliveries(
     whole: (event) => outbox.whole(event),
     exists: (seq) => outbox.exists(seq),
     beforeSend: async (key, turn) => {
-      if (turn !== null) await previews.end(key, turn);
+      if (turn !== null) await previews.endAnywhere(key, turn);
     },
+    unread: new UnreadReplies(deadReplies(bus), { log, metrics }),
     onEnd: report,
-    onTrouble,
+    onTrouble: (line, cause) => {
+      if (!(cause instanceof StreamFull)) return onTrouble(line);
+      stores.refused(cause.store, `${cause.message}; replies wait until there is room`);
+    },
     limits,
   });
   const queue = outboxQueue(bus, {
@@ -119,7 +141,7 @@ function deliveryReport(log: Logger, metrics: Metrics, channel: ChannelName): De
     labelNames: ["channel", "outcome"],
   });
   return (key: SessionKey, { seq }: OutboxEvent, end: AttemptEnd) => {
-    if (end.kind === "left" || end.kind === "known" || end.kind === "gone") return;
+    if (end.kind !== "again" && end.kind !== "settled") return;
     deliveries.inc({ channel, outcome: end.kind === "again" ? "retried" : end.as });
     const { reason } = end;
     if (end.kind === "again") log.info({ key, seq, reason }, "a reply was not sent; it will be tried again");
@@ -133,14 +155,14 @@ function deliveryReport(log: Logger, metrics: Metrics, channel: ChannelName): De
 async function listen(
   { log, fail }: Pick<ServiceContext<unknown>, "log" | "fail">,
   bus: Bus,
-  { channel, outbox, previews }: Parts,
+  { channel, outbox, previews, stores, admission }: Parts & { readonly admission: Admission },
 ): Promise<{ stop(): Promise<void> }> {
-  const mail = mailSender(bus);
-  const stores = { segments: segmentStore(bus), blobs: blobStore(bus) };
-  const ports = { mail, ledger: inboundLedger(bus), sessions: sessionReader(bus), outbox, ...stores };
+  const mail = tellingFull(mailSender(bus), stores);
+  const texts = { segments: segmentStore(bus), blobs: blobStore(bus) };
+  const ports = { mail, ledger: inboundLedger(bus), sessions: sessionReader(bus), outbox, ...texts };
   const intake = channelIntake({
     channel: channel.name,
-    inbox: new MessageInbox({ ...ports, log }),
+    inbox: new MessageInbox({ ...ports, admission, log }),
     mail,
     onExpected: (key, turn) => previews.expect(key, turn),
   });

@@ -15,6 +15,10 @@ export class Office {
   /** For how long bells were given back. */
   readonly given: number[] = [];
   readonly troubles: string[] = [];
+  /** What was moved to DEAD, and what was told to be of a newer version. */
+  readonly buried: number[] = [];
+  readonly newer: string[] = [];
+  isDeadAway = false;
   readonly ended: string[] = [];
   floor = 0;
   outcome: (reply: Reply) => SendOutcome | Promise<SendOutcome> = () => ({ kind: "delivered" });
@@ -54,6 +58,13 @@ export class Office {
       whole: async (event) => event,
       exists: async (seq) => this.log.some((event) => event.seq === seq),
       beforeSend: async () => undefined,
+      unread: {
+        bury: async ({ seq }) => {
+          if (this.isDeadAway) throw new Error("DEAD is away");
+          this.buried.push(seq);
+        },
+        newer: ({ seq }, version) => this.newer.push(`${seq} ${version}`),
+      },
       onEnd: (_key, { seq }, end) => this.ended.push(`${seq} ${end.kind === "settled" ? end.as : end.kind}`),
       onTrouble: (line) => this.troubles.push(line),
       limits: { ...DEFAULT_LIMITS, firstPauseMs: 10, longestPauseMs: 10 },

@@ -118,4 +118,19 @@ describe("one reply", () => {
     const { delivery: next } = delivery(async () => ({ kind: "delivered" }), "next", ledger);
     expect(await next.attempt(ours)).toMatchObject({ as: "confirmed" });
   });
+
+  it("D3 whose record cannot be read is flagged, not sent", async () => {
+    const { ledger, delivery: one } = delivery(() => Promise.reject(new Error("sent though nobody can tell")));
+    await ledger.write({ key, id: "r_1" }, "{", 0);
+    const reason = "its record cannot be read";
+    expect(await one.attempt(ours)).toMatchObject({ kind: "settled", as: "unsettled", reason });
+    expect(ledger.records()).toMatchObject([{ status: "unsettled", seq: 7, reason }]);
+  });
+
+  it("whose record a newer version has written is left to that", async () => {
+    const { ledger, delivery: one } = delivery(() => Promise.reject(new Error("sent by the wrong one")));
+    await ledger.write({ key, id: "r_1" }, '{"v":9}', 0);
+    expect(await one.attempt(ours)).toEqual({ kind: "newer", version: 9 });
+    expect(await ledger.read({ key, id: "r_1" })).toMatchObject({ text: '{"v":9}' });
+  });
 });

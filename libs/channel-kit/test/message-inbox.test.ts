@@ -14,6 +14,7 @@ function inboxBeside(messageId: string, digest: string): MessageInbox {
     throw new Error("nothing more was to be asked");
   };
   return new MessageInbox({
+    admission: { check: () => undefined },
     ledger: { get: async () => null, record: async () => undefined },
     sessions: { read, readFresh: read, watch: unexpected, keys: unexpected },
     mail: { send: async () => ({ seq: 1, duplicate: false }), bodyAt: unexpected },
@@ -68,6 +69,7 @@ function inboxBesideMail(
     throw new Error("nothing more was to be asked");
   };
   const inbox = new MessageInbox({
+    admission: { check: () => undefined },
     ledger: { get: async () => null, record: async () => undefined },
     sessions: { read, readFresh: read, watch: unexpected, keys: unexpected },
     mail: {

@@ -11,6 +11,9 @@ const KEY = "webhook.a" as SessionKey;
 class Scene {
   readonly clock = new VirtualClock();
   readonly shown: string[] = [];
+  /** What answers other processes, by turn; and another process of the channel. */
+  readonly served = new Map<string, () => Promise<void>>();
+  others: Scene | undefined;
   readonly #outbox = new Set<(event: OutboxEvent) => void>();
   readonly #live = new Set<(body: string) => void>();
   #seq = 0;
@@ -24,6 +27,13 @@ class Scene {
         whole: async (event) => event,
       },
       live: { subscribe: (_key, fn) => this.#add(this.#live, fn) },
+      endings: {
+        serve: (_key, turn, end) => {
+          this.served.set(turn, end);
+          return () => this.served.delete(turn);
+        },
+        ask: async (_key, turn) => this.others?.served.get(turn)?.(),
+      },
     },
     { preview: (preview) => this.preview(preview) },
     this.clock,
@@ -169,7 +179,50 @@ describe("previews", () => {
     scene.delta("t_1", 1, " two");
     await scene.clock.advance(700);
     expect(scene.shown).toEqual(["one two"]);
-    scene.desk.stop();
+    await scene.desk.stop();
     expect(scene.listening).toBe(0);
+  });
+
+  it("P3 let a reply that another process sends wait for the one that is under way", async () => {
+    const [taker, sender] = [new Scene(), new Scene()];
+    sender.others = taker;
+    let taken = (): void => undefined;
+    taker.preview = () =>
+      new Promise((resolve) => {
+        taken = resolve;
+      });
+    taker.desk.expect(KEY, "t_1");
+    taker.delta("t_1", 0, "one");
+    await settled();
+    // The taker has heard the final already, and the preview is under way all the same.
+    taker.final("t_1");
+    let mayGo = false;
+    void sender.desk.endAnywhere(KEY, "t_1").then(() => {
+      mayGo = true;
+    });
+    await settled();
+    expect(mayGo).toBe(false);
+    taken();
+    await settled();
+    expect([mayGo, taker.served.size]).toEqual([true, 0]);
+  });
+
+  it("P3 begin none any more once another process has asked", async () => {
+    const [taker, sender] = [new Scene(), new Scene()];
+    sender.others = taker;
+    taker.desk.expect(KEY, "t_1");
+    await sender.desk.endAnywhere(KEY, "t_1");
+    taker.delta("t_1", 0, "one");
+    await taker.clock.advance(5_000);
+    expect([taker.shown, taker.listening]).toEqual([[], 0]);
+  });
+
+  it("P3 are over for a process that stood still for longer than others wait", async () => {
+    const scene = new Scene();
+    scene.desk.expect(KEY, "t_1");
+    scene.clock.freeze(4_500);
+    scene.delta("t_1", 0, "one");
+    await scene.clock.advance(5_000);
+    expect([scene.shown, scene.served.size]).toEqual([[], 0]);
   });
 });

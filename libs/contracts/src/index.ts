@@ -27,7 +27,7 @@ export type {
   ToolCallWire,
   ToolSpec,
 } from "./model-call.js";
-export { ERROR_CODES, ErrorCode, Final, Notice, OutboxMessage, TurnError } from "./outbox.js";
+export { decodeReply, ERROR_CODES, ErrorCode, Final, Notice, OutboxMessage, TurnError } from "./outbox.js";
 export { Retention } from "./retention.js";
 export {
   type Channel,
@@ -63,6 +63,7 @@ export {
   deadFilter,
   type DeadKind,
   deadSubject,
+  endingSubject,
   isWorkSubject,
   type JobAddress,
   jobSubject,

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { Envelope } from "./envelope.js";
+import { decode, type Decoded, Envelope } from "./envelope.js";
 import { TextRest } from "./large-text.js";
+import { sessionOfKey } from "./session-id.js";
 
 /** What goes to people, in the shapes that the HTTP API shows them. */
 
@@ -53,3 +54,9 @@ export const OutboxMessage = z.discriminatedUnion("kind", [
   Envelope.extend({ kind: z.literal("notice"), session: z.string(), generation: z.number().int(), notice: Notice }),
 ]);
 export type OutboxMessage = z.infer<typeof OutboxMessage>;
+
+/** Reads what lies in the outbox under a key: all who judge it judge alike. */
+export function decodeReply(key: string, text: string): Decoded<OutboxMessage> {
+  if (sessionOfKey(key) !== undefined) return decode(OutboxMessage, text);
+  return { kind: "invalid", reason: "its subject names no conversation" };
+}

@@ -26,6 +26,7 @@ export const Retention = z
     dead: limits(90 * DAY_MS, 128 * MIB),
     sessions: size(1024 * MIB),
     segments: size(2048 * MIB),
+    inbound: size(256 * MIB),
     blobs: size(2048 * MIB),
   })
   .prefault({});

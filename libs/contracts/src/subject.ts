@@ -31,10 +31,10 @@ export const jobSubject = (kind: JobKind, key: SessionKey): string => `job.${kin
 export const auditSubject = (service: string, key: SessionKey): string => `audit.${service}.${key}`;
 
 /** What is given up on as a dead letter. */
-export const DEAD_KINDS = ["mail", "task", "job"] as const;
+export const DEAD_KINDS = ["mail", "task", "job", "reply"] as const;
 export type DeadKind = (typeof DEAD_KINDS)[number];
 
-/** Where mail, a task or a job goes that is given up on; the key is that of the session it was for, if that is known. */
+/** Where mail, a task, a job or a reply goes that is given up on; the key is that of its session, if that is known. */
 export const deadSubject = (kind: DeadKind, key: SessionKey | null): string =>
   `dead.${kind}.${key ?? "unknown.unknown"}`;
 
@@ -49,6 +49,9 @@ export const liveSubject = (key: SessionKey): string => `live.${key}`;
 
 /** Core NATS request: offers a doorbell to the activation that holds the lease. */
 export const ownerSubject = (owner: string): string => `owner.${owner}`;
+
+/** Core NATS request: asks whoever shows previews of a turn to show no more. */
+export const endingSubject = (key: SessionKey, turn: string): string => `ending.${key}.${turn}`;
 
 export interface MailAddress {
   readonly actor: ActorKind;

@@ -125,7 +125,7 @@ const STREAMS: readonly (Omit<StreamSpec, "maxAgeMs" | "maxBytes" | "duplicateWi
     onePerSubject: false,
     schedules: false,
     limits: "dead",
-    holds: "mail, tasks and jobs given up on, with the reason",
+    holds: "mail, tasks, jobs and replies given up on, with the reason",
     reason: "Kept long enough for a person to look, then dropped.",
   },
 ];
@@ -172,16 +172,6 @@ const small = (name: string, key: string, holds: string, reason: string): Bucket
 
 /** Buckets with fixed limits; those that `retention` sets are added by `topology`. */
 const SMALL_BUCKETS: readonly BucketSpec[] = [
-  {
-    ...small(
-      BUCKET.inbound,
-      "<key>.<sha256 of the client's id>",
-      "inbound deduplication",
-      "A channel may repeat a message for a day.",
-    ),
-    ttlMs: 24 * HOUR_MS,
-    maxBytes: 256 * MIB,
-  },
   small("approvals", "<key>.<id>", "approval records", "Small: one per asked action."),
   small("blackboard", "<key>.<id>", "what workers of one delegation share", "Small: findings, not files."),
   small("memory", "<scope>.<id>", "long-term memory items", "Kept until forgotten or erased."),
@@ -255,6 +245,16 @@ function largeBuckets(retention: Retention): BucketSpec[] {
         "Written once; state names the exact key (K12).",
       ),
       ...retention.segments,
+    },
+    {
+      ...small(
+        BUCKET.inbound,
+        "<key>.<sha256 of the client's id>",
+        "inbound deduplication",
+        "A channel may repeat a message for a day; an entry takes about 300 bytes.",
+      ),
+      ttlMs: 24 * HOUR_MS,
+      ...retention.inbound,
     },
     {
       ...small(

@@ -66,7 +66,7 @@ export function subjectsDocument(topology: Topology): string {
     "",
     "## Core subjects",
     "",
-    "`live.<channel>.<conversation>` carries previews and `owner.<process>` offers doorbells to the owner of a lease. Both may be lost; nothing relies on them.",
+    "`live.<channel>.<conversation>` carries previews and `owner.<process>` offers doorbells to the owner of a lease. Both may be lost; nothing relies on them. `ending.<channel>.<conversation>.<turn>` asks the process of a channel that shows a turn's previews to show no more, before another one sends its reply.",
     "",
     "## Mail to a session",
     "",

@@ -6,6 +6,7 @@ export { OfflineModelFile, ProviderSettings } from "./config/model-settings.js";
 export { NatsFile, NatsSettings } from "./config/nats-settings.js";
 export type { Environment } from "./config/secret.js";
 export { TroupeFile } from "./config/troupe-file.js";
+export { FullStores } from "./full-stores.js";
 export { type ComponentState, Health, type HealthReport } from "./health.js";
 export { ensureToken } from "./http-token.js";
 export { createLogger, type Logger, type LoggerOptions } from "./logger.js";

@@ -15,7 +15,7 @@ const frameOf = onceFor(eventFrame, Object.is);
  * @param after the last durable event that the reader has had; null: it wants only what happens from now on
  */
 export async function streamEvents(
-  gateway: Pick<Gateway, "outbox" | "live" | "long" | "metrics">,
+  gateway: Pick<Gateway, "outbox" | "live" | "onUnread" | "long" | "metrics">,
   key: SessionKey,
   after: number | null,
   out: SseResponse,

@@ -4,6 +4,7 @@ import type {
   DeadLetters,
   LiveSubscriber,
   MailSender,
+  OutboxEvent,
   OutboxFeed,
   SegmentStore,
   SessionReader,
@@ -12,7 +13,7 @@ import type { MailPort } from "@troupe/kernel";
 import type { Logger } from "@troupe/platform";
 import type { GatewayMetrics } from "./gateway-metrics.js";
 import type { LongRequests } from "./long-requests.js";
-import type { MessageInbox } from "@troupe/channel-kit";
+import type { Admission, MessageInbox, UnreadReplies } from "@troupe/channel-kit";
 
 /** What the routes work with. */
 export interface Gateway {
@@ -28,7 +29,12 @@ export interface Gateway {
   readonly mailbox: MailPort;
   readonly outbox: OutboxFeed;
   readonly live: LiveSubscriber;
+  readonly unread: UnreadReplies;
+  /** Looks after an event that cannot be read. */
+  readonly onUnread: (event: OutboxEvent) => void;
   readonly inbox: MessageInbox;
+  /** Whether new messages are taken in. */
+  readonly admission: Admission;
   /** What was given up on. */
   readonly dead: DeadLetters;
   /** Removes what an erased session has left outside of its state; whether there was anything. */

@@ -1,18 +1,21 @@
-import { MessageInbox, openBus } from "@troupe/channel-kit";
+import { Admission, MessageInbox, openBus, tellingFull, UnreadReplies } from "@troupe/channel-kit";
 import {
   type Bus,
   blobStore,
   deadLetters,
+  deadReplies,
   forget,
   inboundLedger,
   liveSubscriber,
   mailPort,
   mailSender,
+  type OutboxEvent,
   outboxFeed,
   segmentStore,
   sessionReader,
+  storeLevels,
 } from "@troupe/jetstream";
-import { ensureToken, type ServiceContext } from "@troupe/platform";
+import { ensureToken, FullStores, type ServiceContext } from "@troupe/platform";
 import type { FastifyInstance } from "fastify";
 import type { GatewayConfig } from "./config.js";
 import type { Gateway } from "./gateway.js";
@@ -30,6 +33,9 @@ import { TokenGate } from "./token-gate.js";
 
 type Context = ServiceContext<GatewayConfig>;
 
+/** Whose gateway this is. */
+const CHANNEL = "http";
+
 /** The model's name under which clients that know no other may ask. */
 const ANY_MODEL = "troupe";
 
@@ -39,6 +45,16 @@ export async function wire(context: Context): Promise<void> {
   const token = await ensureToken(config);
   const bus = await openBus(context, "gateway-http");
   const gateway = createGateway(context, bus);
+  await open(
+    "room for messages",
+    () => gateway.admission.start(),
+    () => gateway.admission.stop(),
+  );
+  await open(
+    "replies that cannot be read",
+    async () => gateway.unread,
+    (unread) => unread.stop(),
+  );
   await open(
     "outbox feed",
     () => gateway.outbox.start(),
@@ -62,12 +78,19 @@ function tellAddress(host: string, port: number): void {
 }
 
 /** What the routes work with, on one connection. */
-export function createGateway({ log, metrics }: Context, bus: Bus): Gateway {
-  const mail = mailSender(bus);
+export function createGateway({ log, metrics, health }: Context, bus: Bus): Gateway {
+  const stores = new FullStores({ log, metrics, health });
+  const mail = tellingFull(mailSender(bus), stores);
   const sessions = sessionReader(bus);
-  const outbox = outboxFeed(bus);
+  const unread = new UnreadReplies(deadReplies(bus), { log, metrics });
+  // Of other channels the process that serves them looks after what cannot be read.
+  const look = (event: OutboxEvent): void => {
+    if (event.key.startsWith(`${CHANNEL}.`)) unread.look(event);
+  };
+  const outbox = outboxFeed(bus, { onEvent: look });
   const segments = segmentStore(bus);
   const blobs = blobStore(bus);
+  const admission = new Admission({ levels: (buckets) => storeLevels(bus, buckets), stores });
   return {
     log,
     metrics: gatewayMetrics(metrics),
@@ -77,9 +100,12 @@ export function createGateway({ log, metrics }: Context, bus: Bus): Gateway {
     mail,
     mailbox: mailPort(bus, "session"),
     outbox,
+    onUnread: look,
     live: liveSubscriber(bus),
-    inbox: new MessageInbox({ mail, ledger: inboundLedger(bus), sessions, outbox, segments, blobs, log }),
-    dead: deadLetters(bus, { channel: "http" }),
+    inbox: new MessageInbox({ mail, ledger: inboundLedger(bus), sessions, outbox, segments, blobs, admission, log }),
+    admission,
+    dead: deadLetters(bus, { channel: CHANNEL }),
+    unread,
     forget: (key) => forget(bus, key),
     long: new LongRequests(),
     connected: () => bus.connected(),

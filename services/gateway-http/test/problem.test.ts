@@ -37,7 +37,7 @@ describe("a problem of many fields", () => {
 
 describe("problemOf", () => {
   it.each([
-    ["a full stream", new StreamFull("MAIL is full"), 503, "overloaded"],
+    ["a full stream", new StreamFull("MAIL"), 503, "overloaded"],
     ["an unreachable server", new Unavailable("no answer"), 503, "unavailable"],
     ["a read without an answer", Object.assign(new Error("x"), { name: "WireError" }), 503, "unavailable"],
     ["a message over the limit", new TooLarge(1024), 413, "too_large"],

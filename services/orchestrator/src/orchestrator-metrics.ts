@@ -1,6 +1,7 @@
 import { OutboxMessage } from "@troupe/contracts";
+import { StreamFull } from "@troupe/jetstream";
 import type { KernelEvent, ListedPublish } from "@troupe/kernel";
-import type { Logger, Metrics } from "@troupe/platform";
+import type { FullStores, Logger, Metrics } from "@troupe/platform";
 import { processResult } from "@troupe/response";
 import { reportDeadLetter } from "./dead-letter-report.js";
 
@@ -61,7 +62,11 @@ function firstTime(): (what: string) => boolean {
 }
 
 /** Turns what the kernel reports into counts, and into log lines where an operator should know. */
-export function kernelObserver(metrics: OrchestratorMetrics, log: Logger): (event: KernelEvent) => void {
+export function kernelObserver(
+  metrics: OrchestratorMetrics,
+  log: Logger,
+  stores: Pick<FullStores, "refused">,
+): (event: KernelEvent) => void {
   const isNews = firstTime();
   return (event) => {
     metrics.kernelEvents.inc({ kind: event.kind === "point" ? event.point : event.kind });
@@ -87,6 +92,10 @@ export function kernelObserver(metrics: OrchestratorMetrics, log: Logger): (even
           `left to a newer service: ${event.what} of a schema this version does not know`,
         );
       case "trouble":
+        if (event.cause instanceof StreamFull) {
+          const { store, message } = event.cause;
+          return stores.refused(store, `${message}; what needs it waits, and nothing is lost`);
+        }
         return log.warn({ key: event.key, err: event.cause }, `${event.what} did not work out, trying again`);
     }
   };

@@ -12,7 +12,7 @@ import {
   statePort,
 } from "@troupe/jetstream";
 import { Host, HOST_DEFAULTS } from "@troupe/kernel";
-import type { ServiceContext } from "@troupe/platform";
+import { FullStores, type ServiceContext } from "@troupe/platform";
 import { asStartError, openBus } from "@troupe/service-bus";
 import { sessionActor, type SessionOutcome, type SessionRun } from "@troupe/session";
 import type { SessionFields, SessionMail } from "@troupe/contracts";
@@ -83,7 +83,7 @@ export async function wire(context: Context): Promise<void> {
 }
 
 function createHost(
-  { config, log, metrics }: Context,
+  { config, log, metrics, health }: Context,
   bus: Bus,
   { processId, owners, model }: { processId: string; owners: ReturnType<typeof ownerPort>; model: ModelRouter },
 ): SessionHost {
@@ -114,7 +114,7 @@ function createHost(
       owner: owners,
       runs,
       clock: systemClock,
-      observe: kernelObserver(measured, log),
+      observe: kernelObserver(measured, log, new FullStores({ log, metrics, health })),
     },
   });
   metrics.gauge({

@@ -9,7 +9,7 @@ test("what is given up on is counted, and a warning names the session and the co
   const metrics = createMetrics("test");
   const log = createLogger({ service: "test", level: "silent" });
   const warn = vi.spyOn(log, "warn");
-  const observe = kernelObserver(orchestratorMetrics(metrics), log);
+  const observe = kernelObserver(orchestratorMetrics(metrics), log, { refused: () => undefined });
   const letter = { v: 1, kind: "mail", subject: "mail.session.http.a=20b.in", seq: 1, reason: "no JSON", body: "{" };
   const publish = { kind: "publish", id: "x", bell: 1 } as const;
   const published = { kind: "point", point: "published", key: KEY } as const;

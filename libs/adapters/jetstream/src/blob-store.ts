@@ -1,7 +1,7 @@
 import { blobNameOf, blobPieceNames, blobPieces, BLOBS, type SessionKey } from "@troupe/contracts";
 import type { BlobOutcome } from "@troupe/kernel";
 import { type Bus, wireOf } from "./bus.js";
-import { isFull, StreamFull } from "./mail-sender.js";
+import { isFull, StreamFull } from "./stream-full.js";
 import { writtenOnce } from "./written-once.js";
 
 /** Where a blob belongs: what one conversation or generation has stored cannot be read in another. */
@@ -30,8 +30,6 @@ export interface BlobStore {
 export const BLOB_STREAM = `OBJ_${BLOBS}`;
 export const blobSubject = (pieceName: string): string => `$O.${BLOBS}.C.${pieceName}`;
 
-const FULL_REASON = `the store of large texts (${BLOBS}) is full: raise retention.blobs.maxBytes, or the server's max_file_store if that is used up`;
-
 export function blobStore(bus: Bus): BlobStore {
   const store = writtenOnce(wireOf(bus), BLOB_STREAM);
   const create = async (pieceName: string, text: string): Promise<BlobOutcome> => {
@@ -40,7 +38,7 @@ export function blobStore(bus: Bus): BlobStore {
       return { kind: "stored" };
     } catch (cause) {
       if (!isFull(cause)) throw cause;
-      return { kind: "full", reason: FULL_REASON };
+      return { kind: "full", reason: new StreamFull(BLOBS).message };
     }
   };
   return {
@@ -51,7 +49,7 @@ export function blobStore(bus: Bus): BlobStore {
       if (pieces.length === 0) throw new RangeError(`a text of ${text.length} characters is too long for a blob`);
       const outcomes = await Promise.all(pieces.map((piece) => create(piece.name, piece.text)));
       const full = outcomes.find((outcome) => outcome.kind === "full");
-      if (full) throw new StreamFull(full.reason);
+      if (full) throw new StreamFull(BLOBS);
       return blob;
     },
     get: async ({ key, generation }, blob) => {

@@ -1,15 +1,14 @@
 import { type Channel, deadFilter, type DeadKind, HEADER, type SessionKey, STREAM } from "@troupe/contracts";
-import { z } from "zod";
 import { type Bus, wireOf } from "./bus.js";
 import { readPage } from "./letter-page.js";
 import { type LetterRetry, letterRetry } from "./letter-retry.js";
 import { refusalOf } from "./mail-sender.js";
 import { isOneWaiting } from "./publish-port.js";
+import { removeMessage } from "./remove-message.js";
 import { readFromLeader } from "./stored-message.js";
 import { type StoredLetter, storedLetter } from "./stored-letter.js";
 import { publishSurely } from "./stored-publish.js";
-import { headersOf, textOf, type Wire } from "./wire.js";
-import { ApiError } from "./wire-error.js";
+import { headersOf } from "./wire.js";
 
 export interface LetterQuery {
   readonly kind?: DeadKind | undefined;
@@ -87,10 +86,10 @@ export function deadLetters(bus: Bus, { channel }: { readonly channel?: Channel 
       const retry = letterRetry(letter, channel);
       if (retry.kind === "refuse") return { kind: "refused", letter, reason: retry.reason };
       const sent = await send(bus, retry);
-      await remove(wire, seq);
+      await removeMessage(wire, STREAM.dead, seq);
       return sent === "waiting" ? { kind: "waiting", letter } : { kind: "sent", letter, turn: retry.turn, ...sent };
     },
-    drop: (seq) => remove(wire, seq),
+    drop: (seq) => removeMessage(wire, STREAM.dead, seq),
   };
 }
 
@@ -106,19 +105,4 @@ async function send(
     if (isOneWaiting(cause)) return "waiting";
     throw refusalOf(cause, bus, stream);
   }
-}
-
-const DeleteAnswer = z.object({
-  error: z.object({ err_code: z.number(), description: z.string().default("") }).optional(),
-});
-
-/** Removes a letter, overwriting what it said; whether it was there. */
-async function remove(wire: Wire, seq: number): Promise<boolean> {
-  const subject = `$JS.API.STREAM.MSG.DELETE.${STREAM.dead}`;
-  const reply = await wire.ask({ subject, payload: JSON.stringify({ seq }) });
-  const { error } = DeleteAnswer.parse(JSON.parse(textOf(reply)));
-  if (error === undefined) return true;
-  // The server has several refusals for what is not there; one of them is also that of a store that failed.
-  if ((await readFromLeader(wire, STREAM.dead, { seq })) === null) return false;
-  throw new ApiError(error.err_code, STREAM.dead, error.description);
 }

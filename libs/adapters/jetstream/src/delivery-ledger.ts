@@ -3,6 +3,7 @@ import { bucketStream, entrySubject } from "./bucket.js";
 import { type Bus, wireOf } from "./bus.js";
 import { readNewest, writeIfUnchanged } from "./compare-and-set.js";
 import { purge } from "./purge.js";
+import { fullOr } from "./stream-full.js";
 
 /** Where a reply's record lies. */
 export interface DeliveryPlace {
@@ -19,7 +20,7 @@ export interface StoredDelivery {
 
 /**
  * The delivery ledger. Every write names the revision it replaces. All of it rejects when the server cannot be reached;
- * then a write may have been carried out or not.
+ * then a write may have been carried out or not. With `StreamFull` a write was not.
  */
 export interface DeliveryLedger {
   /** From the leader: nothing that has been written is missing. */
@@ -35,7 +36,13 @@ export function deliveryLedger(bus: Bus): DeliveryLedger {
   const subjectOf = ({ key, id }: DeliveryPlace): string => entrySubject(BUCKET.deliveries, `${key}.${id}`);
   return {
     read: (place) => readNewest(wire, bucketStream(BUCKET.deliveries), subjectOf(place)),
-    write: (place, text, revision) => writeIfUnchanged(wire, { subject: subjectOf(place), text, revision }),
+    write: async (place, text, revision) => {
+      try {
+        return await writeIfUnchanged(wire, { subject: subjectOf(place), text, revision });
+      } catch (cause) {
+        throw fullOr(cause, BUCKET.deliveries);
+      }
+    },
     remove: async (place) => {
       await purge(wire, bucketStream(BUCKET.deliveries), subjectOf(place));
     },

@@ -5,6 +5,7 @@ import { type Bus, wireOf } from "./bus.js";
 import { isConflict } from "./compare-and-set.js";
 import { readLast } from "./stored-message.js";
 import { publishOnce } from "./stored-publish.js";
+import { fullOr } from "./stream-full.js";
 import { headersOf } from "./wire.js";
 
 /** What became of a client's message: the turn that answers it, and the digest of what it said. */
@@ -18,6 +19,7 @@ export interface InboundRecord {
  * acknowledged the message, and the first one stands.
  */
 export interface InboundLedger {
+  /** Null also for a record that cannot be read. */
   get(key: SessionKey, messageId: string): Promise<InboundRecord | null>;
   record(key: SessionKey, messageId: string, value: InboundRecord): Promise<void>;
 }
@@ -29,7 +31,7 @@ export function inboundLedger(bus: Bus): InboundLedger {
   return {
     get: async (key, messageId) => {
       const found = await readLast(wire, bucketStream(BUCKET.inbound), subjectOf(key, messageId));
-      return found && InboundEntry.parse(JSON.parse(found.text));
+      return found && recordIn(found.text);
     },
     record: async (key, messageId, { turn, digest }) => {
       try {
@@ -39,10 +41,19 @@ export function inboundLedger(bus: Bus): InboundLedger {
           headers: headersOf({ "Nats-Expected-Last-Subject-Sequence": "0" }),
         });
       } catch (cause) {
-        if (!isConflict(cause)) throw cause;
+        if (!isConflict(cause)) throw fullOr(cause, BUCKET.inbound);
       }
     },
   };
+}
+
+/** What cannot be read tells nothing: the state and MAIL know ids too. */
+function recordIn(text: string): InboundRecord | null {
+  try {
+    return InboundEntry.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
 }
 
 /** A client's id may be any text: its digest is a token. */

@@ -12,6 +12,7 @@ export {
   type ListedLetter,
   type RetryOutcome,
 } from "./dead-letters.js";
+export { type BuriedReply, type DeadReplies, deadReplies } from "./dead-replies.js";
 export { forget, sweepOrphans } from "./erasure.js";
 export { type InboundLedger, inboundLedger, type InboundRecord } from "./inbound-ledger.js";
 export { jobSource } from "./job-source.js";
@@ -22,7 +23,6 @@ export {
   mailSender,
   type NewMail,
   type SentMail,
-  StreamFull,
   TooLarge,
   Unavailable,
 } from "./mail-sender.js";
@@ -35,3 +35,7 @@ export { publishPort } from "./publish-port.js";
 export { type KeyQuery, type SessionReader, sessionReader } from "./session-reader.js";
 export { type SegmentStore, segmentStore } from "./segment-store.js";
 export { statePort } from "./state-port.js";
+export { type StoreLevel, storeLevels } from "./store-levels.js";
+export { type TurnEndings, turnEndings } from "./turn-endings.js";
+export { settingOf } from "./store-setting.js";
+export { StreamFull } from "./stream-full.js";

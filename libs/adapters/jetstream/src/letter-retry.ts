@@ -3,6 +3,7 @@ import {
   type Channel,
   type DeadLetter,
   decode,
+  decodeReply,
   digestOf,
   encode,
   isWorkSubject,
@@ -53,7 +54,14 @@ export function letterRetry({ key, content }: StoredLetter, channel: Channel | u
   if (key === null) return refuse("its subject names no session");
   const letter = content.message;
   if (letter.truncated === true) return refuse("it was too large, and only its beginning was kept");
-  return letter.kind === "mail" ? mailRetry(letter, key, channel) : workRetry(letter, letter.kind, key);
+  switch (letter.kind) {
+    case "mail":
+      return mailRetry(letter, key, channel);
+    case "reply":
+      return replyRetry(letter, key);
+    default:
+      return workRetry(letter, letter.kind, key);
+  }
 }
 
 const refuse = (reason: string): LetterRetry => ({ kind: "refuse", reason });
@@ -89,6 +97,13 @@ function mailRetry(letter: DeadLetter, key: SessionKey, channel: Channel | undef
     trace: message.trace,
     turn,
   };
+}
+
+/** What people are told is for their session alone to say: no reply is published that no commit of it lists (K9). */
+function replyRetry({ body }: DeadLetter, key: SessionKey): LetterRetry {
+  const read = decodeReply(key, body);
+  if (read.kind === "invalid") return refuse(`the reply cannot be read and would come back: ${read.reason}`);
+  return refuse("only the session itself may publish a reply; what it has answered stands in its history");
 }
 
 /** A task carries what it may do and until when; a job reads the newest state: both decide by themselves what is left to do. */

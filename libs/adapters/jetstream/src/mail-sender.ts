@@ -2,6 +2,7 @@ import { HEADER, STREAM } from "@troupe/contracts";
 import { type Bus, wireOf } from "./bus.js";
 import { readFromLeader } from "./stored-message.js";
 import { isTransient, publishSurely } from "./stored-publish.js";
+import { isFull, StreamFull } from "./stream-full.js";
 import { headersOf } from "./wire.js";
 import { ApiError, WireError } from "./wire-error.js";
 
@@ -27,12 +28,6 @@ export interface MailSender {
   bodyAt(seq: number): Promise<string | undefined>;
 }
 
-/** The stream takes no more: nothing was accepted. */
-export class StreamFull extends Error {
-  override readonly name = "StreamFull";
-  readonly retryAfterMs: number = 5_000;
-}
-
 /** NATS could not be reached, or had no leader, for all of five seconds. */
 export class Unavailable extends Error {
   override readonly name = "Unavailable";
@@ -51,8 +46,6 @@ export class TooLarge extends Error {
   }
 }
 
-/** A store that is full, by its own limits, the account's or the disk's. */
-const FULL: readonly number[] = [10_002, 10_023, 10_028, 10_047, 10_077];
 const TOO_LARGE: readonly number[] = [10_054];
 
 export function mailSender(bus: Bus): MailSender {
@@ -70,16 +63,11 @@ export function mailSender(bus: Bus): MailSender {
   };
 }
 
-/** Whether the server said that a store has no room; never when its answer is missing. */
-export function isFull(cause: unknown): boolean {
-  return cause instanceof ApiError && FULL.includes(cause.code);
-}
-
 /** What to throw when a publish to a stream came to nothing. */
 export function refusalOf(cause: unknown, bus: Bus, stream: string): unknown {
   if (cause instanceof WireError && cause.kind === "too-large") return new TooLarge(bus.maxPayload, { cause });
   if (cause instanceof ApiError && TOO_LARGE.includes(cause.code)) return new TooLarge(bus.maxPayload, { cause });
-  if (isFull(cause)) return new StreamFull(`${stream} is full`, { cause });
+  if (isFull(cause)) return new StreamFull(stream, { cause });
   const closed = cause instanceof WireError && cause.kind === "closed";
   if (closed || isTransient(cause)) return new Unavailable("NATS does not answer", { cause });
   return cause;

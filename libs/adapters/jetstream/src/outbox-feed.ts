@@ -35,8 +35,15 @@ export interface OutboxFeed {
 
 const REPLAY_BATCH = 500;
 
-/** One consumer per process, whatever the number of listeners; `channel` holds it to one channel's events. */
-export function outboxFeed(bus: Bus, options: { readonly channel?: string } = {}): OutboxFeed {
+export interface FeedOptions {
+  /** Holds the feed to one channel's events. */
+  readonly channel?: string;
+  /** Each event as it comes, also of conversations that nobody listens to. Of a large text it holds the beginning. */
+  readonly onEvent?: (event: OutboxEvent) => void;
+}
+
+/** One consumer per process, whatever the number of listeners. */
+export function outboxFeed(bus: Bus, options: FeedOptions = {}): OutboxFeed {
   const wire = wireOf(bus);
   const listeners = new Map<SessionKey, Set<(event: OutboxEvent) => void>>();
   const whole = new WholeEvents(blobStore(bus));
@@ -45,7 +52,9 @@ export function outboxFeed(bus: Bus, options: { readonly channel?: string } = {}
   const pass = ({ seq, subject, text }: TailMessage): void => {
     last = seq;
     const key = keyOfSubject(subject);
-    if (key === undefined || !listeners.has(key)) return;
+    if (key === undefined) return;
+    if (options.onEvent !== undefined) callOut(() => options.onEvent?.({ seq, key, text }));
+    if (!listeners.has(key)) return;
     whole.pass({ seq, key, text }, (event) => {
       for (const listener of listeners.get(key) ?? []) callOut(() => listener(event));
     });

@@ -70,6 +70,11 @@ export function providerPauses(bus: Bus, listeners: PauseListeners): ProviderPau
   return new Pauses(wireOf(bus), listeners);
 }
 
+function newerThanKnown(text: string): number | undefined {
+  const decoded = decode(PauseEntry, text);
+  return decoded.kind === "newer" ? decoded.version : undefined;
+}
+
 class Pauses implements ProviderPauses {
   readonly #wire: Wire;
   readonly #listeners: PauseListeners;
@@ -140,6 +145,8 @@ class Pauses implements ProviderPauses {
       }
       // Another process was first, or the entry has expired (P2).
       const found = await readFromLeader(this.#wire, STREAM, { last_by_subj: subject });
+      const newer = found === null ? undefined : newerThanKnown(found.text);
+      if (newer !== undefined) throw new Error(`a newer version (schema ${newer}) has written it and is left alone`);
       this.#revisions.set(key, found?.seq ?? 0);
       const stored = found === null ? undefined : this.#take(key, found.seq, found.text);
       if (stored !== undefined && stored.untilAt >= entry.untilAt - SAME_END_MS) return;
@@ -147,8 +154,9 @@ class Pauses implements ProviderPauses {
   }
 
   #take(key: string, seq: number, text: string): z.infer<typeof PauseEntry> | undefined {
-    this.#revisions.set(key, Math.max(seq, this.#revisions.get(key) ?? 0));
     const decoded = decode(PauseEntry, text);
+    // Not to be replaced: without its revision a write is refused. One that nobody can read is.
+    if (decoded.kind !== "newer") this.#revisions.set(key, Math.max(seq, this.#revisions.get(key) ?? 0));
     if (decoded.kind !== "ok") return undefined;
     const { provider, code, untilAt, lengthMs } = decoded.message;
     const leftMs = Math.min(untilAt - Date.now(), lengthMs, LONGEST_MS);

@@ -6,10 +6,11 @@ import {
   jetstreamManager,
   type StreamInfo,
 } from "@nats-io/jetstream";
-import { BUCKET, type Topology } from "@troupe/contracts";
+import type { Topology } from "@troupe/contracts";
 import { type Bus, wireOf } from "./bus.js";
 import { BusError } from "./bus-error.js";
 import { differs, ensureConsumer, hasCode } from "./provision-consumer.js";
+import { settingOf } from "./store-setting.js";
 import { bucketConfig, type DeclaredStream, objectStoreConfig, streamConfig } from "./stream-config.js";
 
 /**
@@ -65,8 +66,6 @@ const NAME_IN_USE: readonly number[] = [10_058];
 /** Storage, memory or the account's limits do not suffice. */
 const NO_ROOM: readonly number[] = [10_002, 10_023, 10_028, 10_047];
 
-const CONFIGURED = ["mail", "outbox", "tasks", "jobs", "audit", "dead", "sessions", "segments", "blobs"];
-
 async function ensureStream(jsm: JetStreamManager, declared: Declared): Promise<void> {
   const { config } = declared;
   const found = (await streamInfo(jsm, config.name)) ?? (await created(jsm, config));
@@ -100,7 +99,7 @@ function refuseLoss(found: StreamInfo, { config, what, setting }: Declared): voi
   const refuses = config.discard === DiscardPolicy.New;
   if (!refuses || config.max_bytes < 0 || found.state.bytes <= config.max_bytes) return;
   throw new BusError(
-    `${what} already holds ${found.state.bytes} bytes, more than ${limitOf(setting)} allows (${config.max_bytes}): raise it`,
+    `${what} already holds ${found.state.bytes} bytes, more than ${settingOf(setting)} allows (${config.max_bytes}): raise it`,
   );
 }
 
@@ -119,14 +118,9 @@ function explanation(
 ): string {
   if (config !== undefined && hasCode(cause, NO_ROOM)) {
     const mebibytes = Math.ceil(config.max_bytes / (1024 * 1024));
-    return `NATS has no room for ${what} (${mebibytes} MiB): lower ${limitOf(setting)} or raise the server's max_file_store`;
+    return `NATS has no room for ${what} (${mebibytes} MiB): lower ${settingOf(setting)} or raise the server's max_file_store`;
   }
   const reason = cause instanceof Error ? cause.message.split("\n")[0] : String(cause);
   const verb = cause instanceof JetStreamApiError ? "was refused" : "failed";
   return `setting up ${what} on NATS ${verb}: ${reason}`;
-}
-
-function limitOf(setting: string): string {
-  if (setting === BUCKET.deliveries) return limitOf("outbox");
-  return CONFIGURED.includes(setting) ? `retention.${setting}.maxBytes` : "the sizes under retention";
 }

@@ -1,7 +1,9 @@
-import { HEADER } from "@troupe/contracts";
+import { setTimeout as delay } from "node:timers/promises";
+import { HEADER, STREAM } from "@troupe/contracts";
 import type { ListedPublish, PublishPort } from "@troupe/kernel";
 import { type Bus, wireOf } from "./bus.js";
 import { publishSurely } from "./stored-publish.js";
+import { fullOr, isFull } from "./stream-full.js";
 import { headersOf, type Wire } from "./wire.js";
 import { ApiError } from "./wire-error.js";
 
@@ -14,6 +16,8 @@ export function publishPort(bus: Bus): PublishPort {
   return { publish: (effect) => publishEffect(wire, effect) };
 }
 
+/** Before a publish that found no room is answered: whoever is told tries again. */
+const FULL_PAUSE_MS = 1_000;
 const STORE_FAILED = 10_077;
 /** The server says all refusals of a full store by one code; the text tells them apart. */
 const ONE_WAITS = /maximum messages per subject exceeded/;
@@ -31,9 +35,21 @@ async function publishEffect(wire: Wire, effect: ListedPublish): Promise<"publis
     return stored.duplicate ? "duplicate" : "published";
   } catch (cause) {
     if (isOneWaiting(cause)) return "waiting";
-    throw cause;
+    if (isFull(cause)) await delay(FULL_PAUSE_MS);
+    throw fullOr(cause, storeOf(subject));
   }
 }
+
+const STREAM_OF: Readonly<Record<string, string>> = {
+  outbox: STREAM.outbox,
+  task: STREAM.tasks,
+  job: STREAM.jobs,
+  audit: STREAM.audit,
+  dead: STREAM.dead,
+  timer: STREAM.timers,
+  mail: STREAM.mail,
+};
+const storeOf = (subject: string): string => STREAM_OF[subject.slice(0, subject.indexOf("."))] ?? subject;
 
 /** Whether a message was refused because one of its subject waits already (JOBS). */
 export function isOneWaiting(cause: unknown): boolean {

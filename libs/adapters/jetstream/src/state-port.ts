@@ -1,3 +1,4 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { BUCKET } from "@troupe/contracts";
 import type { StatePort, StoredEntry, WriteOutcome } from "@troupe/kernel";
 import { bucketStream, entrySubject } from "./bucket.js";
@@ -5,6 +6,7 @@ import { type Bus, wireOf } from "./bus.js";
 import { isConflict } from "./compare-and-set.js";
 import { readFromLeader, readLast } from "./stored-message.js";
 import { publishOnce } from "./stored-publish.js";
+import { fullOr, isFull } from "./stream-full.js";
 import { headersOf, type Wire } from "./wire.js";
 import { WireError } from "./wire-error.js";
 
@@ -19,7 +21,7 @@ export function statePort(bus: Bus, bucket: string = BUCKET.sessions): StatePort
   const wire = wireOf(bus);
   return {
     read: (key, from) => readEntry(wire, key, from, bucket),
-    write: (key, text, revision) => writeEntry(wire, { subject: entrySubject(bucket, key), text, revision }),
+    write: (key, text, revision) => writeEntry(wire, bucket, { subject: entrySubject(bucket, key), text, revision }),
   };
 }
 
@@ -39,13 +41,16 @@ export async function readEntry(
   return found && { revision: found.seq, text: found.text };
 }
 
+/** Before a write that found no room is answered. */
+const FULL_PAUSE_MS = 1_000;
+
 interface Write {
   readonly subject: string;
   readonly text: string;
   readonly revision: number;
 }
 
-async function writeEntry(wire: Wire, { subject, text, revision }: Write): Promise<WriteOutcome> {
+async function writeEntry(wire: Wire, bucket: string, { subject, text, revision }: Write): Promise<WriteOutcome> {
   try {
     const stored = await publishOnce(wire, {
       subject,
@@ -56,6 +61,8 @@ async function writeEntry(wire: Wire, { subject, text, revision }: Write): Promi
   } catch (cause) {
     if (isConflict(cause)) return { kind: "refused" };
     if (cause instanceof WireError && cause.kind === "too-large") return { kind: "too-large" };
-    throw cause;
+    // Whoever is told tries again: a crowd that waits for room must not be what the server is busy with.
+    if (isFull(cause)) await delay(FULL_PAUSE_MS);
+    throw fullOr(cause, bucket);
   }
 }

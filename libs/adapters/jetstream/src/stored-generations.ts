@@ -76,8 +76,17 @@ async function firstNamed(wire: Wire, key: SessionKey): Promise<number> {
   const { generation, listed } = await stateOf(wire, key);
   const query = { seq: 1, next_by_subj: outboxSubject(key) };
   const oldest = await readFromLeader(wire, STREAM.outbox, query);
-  const published = oldest === null ? [] : [Reply.parse(JSON.parse(oldest.text)).generation];
+  const published = oldest === null ? [] : [readAs(Reply, oldest.text)?.generation ?? 0];
   return Math.min(generation, ...listed, ...published);
+}
+
+/** Undefined for what cannot be read: one conversation that is damaged must not keep the others from being swept. */
+function readAs<T>(schema: z.ZodType<T>, text: string): T | undefined {
+  try {
+    return schema.parse(JSON.parse(text));
+  } catch {
+    return undefined;
+  }
 }
 
 const Reply = z.object({ generation: z.number() });
@@ -86,11 +95,16 @@ const Entry = z.object({
   outstanding: z.array(z.object({ body: z.unknown() })),
 });
 
-/** Its generation, and those of the replies that it has yet to publish. Without a state there is none that could be older. */
+/**
+ * Its generation, and those of the replies that it has yet to publish. Without a state there is none that could be
+ * older; of one that cannot be read all stays.
+ */
 async function stateOf(wire: Wire, key: string): Promise<{ generation: number; listed: number[] }> {
   const stored = await readEntry(wire, key, "leader");
   if (stored === null) return { generation: 0, listed: [] };
-  const { fields, outstanding } = Entry.parse(JSON.parse(stored.text));
+  const entry = readAs(Entry, stored.text);
+  if (entry === undefined) return { generation: 0, listed: [] };
+  const { fields, outstanding } = entry;
   const listed = outstanding.flatMap(({ body }) => Reply.safeParse(body).data?.generation ?? []);
   return { generation: fields.generation, listed };
 }

@@ -1,5 +1,14 @@
 import { jetstreamManager } from "@nats-io/jetstream";
-import { blobNameOf, encode, OutboxMessage, outboxSubject, type SessionKey, STREAM } from "@troupe/contracts";
+import {
+  blobNameOf,
+  BUCKET,
+  digestOf,
+  encode,
+  OutboxMessage,
+  outboxSubject,
+  type SessionKey,
+  STREAM,
+} from "@troupe/contracts";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import {
   blobStore,
@@ -8,6 +17,7 @@ import {
   deadLetters,
   forget,
   inboundLedger,
+  mailSender,
   type OutboxEvent,
   outboxFeed,
   publishPort,
@@ -15,6 +25,7 @@ import {
   statePort,
   sweepOrphans,
 } from "../src/index.js";
+import { entrySubject } from "../src/bucket.js";
 import { wireOf } from "../src/bus.js";
 import { letterText, putDead } from "./letter-fixture.js";
 import { keyOf, type NatsFixture, provisioned, startFixture } from "./nats-fixture.js";
@@ -162,6 +173,26 @@ test("a sweep leaves the large texts of replies that may still be asked for, or 
     expect(await storedOf(key, 1)).toEqual(NOTHING);
     expect(await storedOf(key, 2)).toEqual(ALL);
   }
+});
+
+test("a sweep keeps all of a conversation whose state or reply cannot be read, and sweeps the others", async () => {
+  const [damaged, garbled, reset] = [keyOf("damaged"), keyOf("garbled"), keyOf("reset")];
+  for (const key of [damaged, garbled, reset]) await store(key, 0);
+  await statePort(bus).write(damaged, "{nonsense", 0);
+  await putState(garbled, 1);
+  await mailSender(bus).send({ subject: outboxSubject(garbled), id: "x", body: "{nonsense" });
+  await putState(reset, 1);
+  await sweepOrphans(bus);
+  expect(await storedOf(damaged, 0)).toEqual(ALL);
+  expect(await storedOf(garbled, 0)).toEqual({ ...ALL, segment: undefined });
+  expect(await storedOf(reset, 0)).toEqual(NOTHING);
+});
+
+test("a record of what came in that cannot be read tells nothing", async () => {
+  const key = keyOf("a");
+  const subject = entrySubject(BUCKET.inbound, `${key}.${digestOf("m")}`);
+  await mailSender(bus).send({ subject, id: "x", body: "{" });
+  expect(await inboundLedger(bus).get(key, "m")).toBeNull();
 });
 
 test("says whether there was anything, so that it can be repeated until there is not", async () => {

@@ -122,6 +122,17 @@ test("P4 an entry from a clock far ahead holds no longer than its pause; what ca
   expect(leftMs(await process())).toBeGreaterThan(55_000);
 });
 
+test("an entry of a newer version stays, and the operator hears that the others do not know", async () => {
+  const a = await process();
+  const newer = '{"v":9,"said":"in another form"}';
+  const subject = entrySubject(BUCKET.pauses, digestOf(NEAR));
+  await publishOnce(wireOf(bus), { subject, body: newer, headers: headersOf({}) });
+  for (let n = 1; n <= 2; n += 1) await a.pauses.pause(NEAR, n * 60_000, "rate_limited");
+  expect(leftMs(a)).toBeGreaterThan(55_000);
+  expect((await readFromLeader(wireOf(bus), bucketStream(BUCKET.pauses), { last_by_subj: subject }))?.text).toBe(newer);
+  expect(a.troubles[0]).toMatch(/known to this process only: a newer version \(schema 9\) has written it/);
+});
+
 test("without NATS the pause holds here, and the operator hears that the others do not know", async () => {
   const own = await fixture.connect();
   const a = await process(own);

@@ -1,4 +1,4 @@
-import { decode, LiveEvent, OutboxMessage } from "@troupe/contracts";
+import { decode, decodeReply, LiveEvent, type OutboxMessage } from "@troupe/contracts";
 import type { OutboxEvent } from "@troupe/jetstream";
 
 /** What happens in a conversation, as those who follow it see it. */
@@ -12,9 +12,9 @@ export type ConversationEvent =
     }
   | { readonly kind: "live"; readonly event: LiveEvent };
 
-/** An event of a kind this version does not know gives undefined: it is left to newer gateways. */
-export function durableEvent({ seq, text }: OutboxEvent): ConversationEvent | undefined {
-  const decoded = decode(OutboxMessage, text);
+/** What this version cannot read gives undefined: a reader is not told of it. */
+export function durableEvent({ key, seq, text }: OutboxEvent): ConversationEvent | undefined {
+  const decoded = decodeReply(key, text);
   if (decoded.kind !== "ok") return undefined;
   const { message } = decoded;
   return { kind: "durable", seq, message, ends: message.kind === "final" ? message.final.turn : null };

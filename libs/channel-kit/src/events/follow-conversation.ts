@@ -1,5 +1,5 @@
 import type { SessionKey } from "@troupe/contracts";
-import type { LiveSubscriber, OutboxFeed } from "@troupe/jetstream";
+import type { LiveSubscriber, OutboxEvent, OutboxFeed } from "@troupe/jetstream";
 import { type ConversationEvent, durableEvent, liveEvent, onceFor } from "./conversation-event.js";
 import { EventSequence } from "./event-sequence.js";
 
@@ -9,6 +9,8 @@ const decodeLive = onceFor(liveEvent, Object.is);
 export interface EventSources {
   readonly outbox: Pick<OutboxFeed, "listen" | "replay" | "whole">;
   readonly live: LiveSubscriber;
+  /** A stored event that this version cannot read. */
+  readonly onUnread?: (event: OutboxEvent) => void;
 }
 
 export interface FollowOptions {
@@ -28,7 +30,8 @@ export interface Following {
 }
 
 /** Passes on a conversation's events in their order (S1–S3), from a place in the past or from now on. */
-export function followConversation({ outbox, live }: EventSources, key: SessionKey, options: FollowOptions): Following {
+export function followConversation(sources: EventSources, key: SessionKey, options: FollowOptions): Following {
+  const { outbox, live, onUnread } = sources;
   const { after, onEvent, ready, onHeld } = options;
   const sequence = new EventSequence(onEvent, after ?? 0, after !== null);
   const take = (event: ConversationEvent | undefined, { length }: string): void => {
@@ -43,7 +46,9 @@ export function followConversation({ outbox, live }: EventSources, key: SessionK
   const replay = async (from: number): Promise<void> => {
     for (const event of await outbox.replay(key, from)) {
       if (ready !== undefined && !(await ready())) return;
-      sequence.replayed(durableEvent(await outbox.whole(event)));
+      const known = durableEvent(await outbox.whole(event));
+      if (known === undefined) onUnread?.(event);
+      sequence.replayed(known);
     }
     sequence.replayEnded();
   };

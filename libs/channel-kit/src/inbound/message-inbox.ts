@@ -13,6 +13,7 @@ import {
 } from "@troupe/contracts";
 import type { InboundLedger, MailSender, SessionReader } from "@troupe/jetstream";
 import type { Logger } from "@troupe/platform";
+import type { Admission } from "./admission.js";
 import { type FinalSources, lookUpFinal } from "./final-lookup.js";
 import { IntakeRefusal } from "./intake-refusal.js";
 import { readEntry } from "./read-entry.js";
@@ -50,6 +51,8 @@ export interface AcceptedMessage {
 }
 
 interface Ports extends FinalSources {
+  /** Asked before a message is sent that was not sent before. */
+  readonly admission: Pick<Admission, "check">;
   readonly mail: MailSender;
   readonly ledger: InboundLedger;
   readonly sessions: SessionReader;
@@ -68,7 +71,7 @@ export class MessageInbox {
     this.#ports = ports;
   }
 
-  /** @throws IntakeRefusal for a known id with another content; errors of the mail sender */
+  /** @throws IntakeRefusal for a known id with another content; StreamFull and other errors of the mail sender */
   async accept(message: IncomingMessage): Promise<AcceptedMessage> {
     const { session, messageId, repeatable } = message;
     const turn = turnIdOf(session.key, messageId);
@@ -80,6 +83,7 @@ export class MessageInbox {
       const earlier = seen === null ? null : await this.#findEarlier(session, messageId, "readFresh");
       if (earlier !== null) return this.#repeated(session, turn, digest, earlier);
     }
+    this.#ports.admission.check(message);
     const first = `${session.key}:${turn}`;
     for (let id = first; ; ) {
       const sent = await this.#send(message, { id, turn, digest });

@@ -1,8 +1,9 @@
-import { decode, OutboxMessage, type SessionKey } from "@troupe/contracts";
+import { decodeReply, type SessionKey } from "@troupe/contracts";
 import type { OutboxBell, OutboxEvent } from "@troupe/jetstream";
 import type { Backoff } from "@troupe/platform";
 import type { AttemptEnd, Delivery } from "./delivery.js";
 import { replyOf } from "./reply.js";
+import type { UnreadReplies } from "./unread-replies.js";
 
 /** What a line works with; all of it is shared by the lines of a desk. */
 export interface LinePorts {
@@ -19,8 +20,9 @@ export interface LinePorts {
   readonly nak: (bell: OutboxBell, delayMs: number) => void;
   /** Before a reply is shown: nothing that it replaces may be shown after it. */
   readonly beforeSend: (key: SessionKey, turn: string | null) => Promise<void>;
+  readonly unread: Pick<UnreadReplies, "bury" | "newer">;
   readonly onEnd: (key: SessionKey, event: OutboxEvent, end: AttemptEnd) => void;
-  readonly onTrouble: (key: SessionKey, reason: string) => void;
+  readonly onTrouble: (key: SessionKey, cause: unknown) => void;
   /** Pauses while something of ours does not work. */
   readonly troubles: () => Backoff;
   /** Milliseconds until the next attempt after the n-th; the outside may have asked for some. */
@@ -92,7 +94,7 @@ export class ConversationLine {
     let restMs: number | null = null;
     while (this.hasBells && isOurs() && restMs === null) {
       const end = await this.#pass(isOurs).catch((cause: unknown): PassEnd => {
-        this.#ports.onTrouble(this.#key, cause instanceof Error ? cause.message : String(cause));
+        this.#ports.onTrouble(this.#key, cause);
         return "trouble";
       });
       if (end === "done") troubles.reset();
@@ -118,7 +120,7 @@ export class ConversationLine {
       try {
         return await delivery.close();
       } catch (cause) {
-        this.#ports.onTrouble(this.#key, cause instanceof Error ? cause.message : String(cause));
+        this.#ports.onTrouble(this.#key, cause);
         if (tries === CLOSE_TRIES) return;
       }
       await this.#ports.wait(CLOSE_PAUSE_MS);
@@ -145,13 +147,14 @@ export class ConversationLine {
   }
 
   async #deliver(event: OutboxEvent, isOurs: () => boolean): Promise<PassEnd> {
-    const decoded = decode(OutboxMessage, (await this.#ports.whole(event)).text);
+    const { unread } = this.#ports;
+    const decoded = decodeReply(this.#key, (await this.#ports.whole(event)).text);
     if (decoded.kind === "newer") {
-      this.#ports.onTrouble(this.#key, `reply ${event.seq} is of version ${decoded.version}, newer than this process`);
+      unread.newer(event, decoded.version);
       return NEWER_PAUSE_MS;
     }
     if (decoded.kind === "invalid") {
-      this.#ports.onTrouble(this.#key, `reply ${event.seq} is skipped: ${decoded.reason}`);
+      await unread.bury(event);
       return "done";
     }
     const reply = replyOf(this.#key, decoded.message);
@@ -164,6 +167,10 @@ export class ConversationLine {
     this.#ports.onEnd(this.#key, event, end);
     if (end.kind === "again") return this.#ports.pauseAfter(end.attempt, end.afterMs);
     this.#current = undefined;
+    if (end.kind === "newer") {
+      unread.newer(event, end.version);
+      return NEWER_PAUSE_MS;
+    }
     return end.kind === "left" ? "trouble" : "done";
   }
 

@@ -18,8 +18,10 @@ export interface DeskPorts {
   readonly whole: LinePorts["whole"];
   readonly exists: LinePorts["exists"];
   readonly beforeSend: LinePorts["beforeSend"];
+  readonly unread: LinePorts["unread"];
   readonly onEnd: (key: SessionKey, event: OutboxEvent, end: AttemptEnd) => void;
-  readonly onTrouble: (line: string) => void;
+  /** @param cause what was thrown */
+  readonly onTrouble: (line: string, cause: unknown) => void;
   readonly limits: DeliveryLimits;
 }
 
@@ -151,18 +153,19 @@ export class DeliveryDesk {
   }
 
   get #linePorts(): LinePorts {
-    const { clock, limits, replay, whole, exists, beforeSend, onEnd, onTrouble } = this.#ports;
+    const { clock, limits, replay, whole, exists, beforeSend, unread, onEnd, onTrouble } = this.#ports;
     return {
       replay,
       whole,
       exists,
       beforeSend,
+      unread,
       onEnd,
       floor: async () => (await this.#queue?.floor()) ?? 0,
       delivery: (key, event, reply) => this.#deliveryOf(key, event, reply),
       ack: (bell) => this.#keeper.ack(bell),
       nak: (bell, delayMs) => this.#keeper.nak(bell, delayMs),
-      onTrouble: (key, reason) => onTrouble(`replies of ${key}: ${reason}`),
+      onTrouble: (key, cause) => onTrouble(`replies of ${key}: ${reasonOf(cause)}`, cause),
       troubles: () => backoff(TROUBLE),
       pauseAfter: (attempt, askedMs) => pauseAfter(attempt, askedMs, limits),
       sleep: (ms) => clock.sleep(ms, this.#stopping.signal),
@@ -177,3 +180,5 @@ export class DeliveryDesk {
     return new Delivery(ports, { place: { key, id: reply.id }, seq, reply, sender: randomUUID() });
   }
 }
+
+const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

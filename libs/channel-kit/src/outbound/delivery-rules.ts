@@ -38,6 +38,15 @@ export function findingOf(record: DeliveryRecord | null, sender: string, resend:
   return { kind: "write", claims: false, change };
 }
 
+/** D3 Of a record that is there and cannot be read: it may have said anything. */
+export function findingOfUnreadable(sender: string, resend: Channel["resend"]): Finding {
+  const claims = resend === "harmless";
+  const [status, reason] = claims
+    ? (["sending", null] as const)
+    : (["unsettled", "its record cannot be read"] as const);
+  return { kind: "write", claims, change: { status, attempt: 1, sender, receipt: null, reason } };
+}
+
 export interface SendRules {
   readonly resend: Channel["resend"];
   /** Sends of one reply, at most. */

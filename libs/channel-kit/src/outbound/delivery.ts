@@ -1,7 +1,15 @@
 import { decode, DeliveryRecord, encode, SCHEMA_VERSION } from "@troupe/contracts";
 import type { DeliveryLedger, DeliveryPlace } from "@troupe/jetstream";
 import type { Channel, Reply, SendOutcome } from "../channel.js";
-import { changeOf, findingOf, overrules, type RecordChange, type Settlement, settlementOf } from "./delivery-rules.js";
+import {
+  changeOf,
+  findingOf,
+  findingOfUnreadable,
+  overrules,
+  type RecordChange,
+  type Settlement,
+  settlementOf,
+} from "./delivery-rules.js";
 
 /**
  * One reply on its way to a person.
@@ -47,7 +55,9 @@ export type AttemptEnd =
   /** Nobody is to see it any more, and nothing of it is left. */
   | { readonly kind: "gone" }
   /** It is no longer this process that delivers. */
-  | { readonly kind: "left" };
+  | { readonly kind: "left" }
+  /** A newer version has written its record: it is left to that. */
+  | { readonly kind: "newer"; readonly version: number };
 
 interface Claim {
   readonly revision: number;
@@ -131,9 +141,13 @@ export class Delivery {
     // Most replies are new: the record is created without looking first.
     let stored: Awaited<ReturnType<DeliveryLedger["read"]>> = null;
     for (;;) {
-      const record = stored === null ? null : recordIn(stored.text);
-      if (record === undefined) return { kind: "known", as: "unsettled" };
-      const finding = findingOf(record, sender, channel.resend);
+      const read = stored === null ? null : decode(DeliveryRecord, stored.text);
+      if (read?.kind === "newer") return read;
+      const record = read?.kind === "ok" ? read.message : null;
+      const finding =
+        read?.kind === "invalid"
+          ? findingOfUnreadable(sender, channel.resend)
+          : findingOf(record, sender, channel.resend);
       if (finding.kind === "settled") return { kind: "known", as: finding.as };
       if (finding.kind === "claimed" && stored !== null && record !== null) {
         return { revision: stored.revision, change: record };

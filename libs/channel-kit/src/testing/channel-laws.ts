@@ -130,6 +130,16 @@ export const CHANNEL_LAWS: readonly ChannelLaw[] = [
       expectShown(heard, [`${world.conversation}|m1|hello`]);
     },
   },
+  {
+    title: "C10 a preview that was given up before it began shows nothing: the reply may be there already",
+    run: async (world) => {
+      const { channel, conversation } = world;
+      expectKind(await send(world, {}), "delivered");
+      const where = { session: `${channel.name}:${conversation}`, conversation, turn: "t_1" };
+      await channel.preview({ ...where, text: "the ans" }, AbortSignal.abort()).catch(() => undefined);
+      expectShown(await world.shown(), ["the answer"]);
+    },
+  },
 ];
 
 /** The laws that hold for a channel. */

@@ -31,8 +31,10 @@ interface LetterPath {
   Params: { id: string };
 }
 
+type DeadParts = Pick<Gateway, "dead" | "log"> & { readonly admission: Pick<Gateway["admission"], "check"> };
+
 /** What was given up on: for operators, because it holds what people said. */
-export function addDeadRoutes(app: FastifyInstance, { dead, log }: Pick<Gateway, "dead" | "log">): void {
+export function addDeadRoutes(app: FastifyInstance, { dead, admission, log }: DeadParts): void {
   app.get("/v1/dead", async (request) => {
     operatorOnly(request.principal);
     const { session, ...query } = readFields(ListQuery, request.query);
@@ -48,6 +50,8 @@ export function addDeadRoutes(app: FastifyInstance, { dead, log }: Pick<Gateway,
   app.post<LetterPath>("/v1/dead/:id/retry", async (request) => {
     const seq = letterOf(request);
     readFields(NoBody, request.body);
+    // A retry is new work, under an id of its own.
+    admission.check({ repeatable: false });
     const outcome = (await dead.retry(seq)) ?? unknown(seq);
     if (outcome.kind === "refused") throw new HttpProblem(409, "not_retryable", outcome.reason);
     const done = retryView(outcome);
