@@ -46,8 +46,18 @@ function record(session = "http:chaos-0") {
     { index: 2 * n + 1, turn, role: "assistant", content: finals[n]?.text ?? "" },
   ]);
   return {
-    session: { name: session, channel, life: 0, bornAt: 0, messages },
-    outbox: finals.map((final, n) => ({ seq: n + 1, id: `k:${n}:0`, generation: 0, final })),
+    session: { name: session, channel, life: 0, bornAt: 0, messages, resend: undefined as string | undefined },
+    outbox: finals.map((final, n) => ({
+      seq: n + 1,
+      id: `k:${n}:0`,
+      generation: 0,
+      final,
+      turn: final.turn,
+      delivery: `${replyIdOf(final.turn)}_0`,
+      shows: final.text,
+    })),
+    deliveries: new Map<string, object>(),
+    screen: [],
     entry: {
       fields: {
         generation: 0,
@@ -108,7 +118,8 @@ const FAULTS: [name: string, figure: string, plant: (seen: Seen) => void][] = [
   [
     "a final is of nobody's turn",
     "doubled",
-    (seen) => seen.outbox.push({ seq: 9, id: "k:9:0", generation: 0, final: { ...finalOf(seen, 0), turn: "t_x" } }),
+    (seen) =>
+      seen.outbox.push({ ...some(seen.outbox, 0), seq: 9, id: "k:9:0", final: { ...finalOf(seen, 0), turn: "t_x" } }),
   ],
   ["finals changed places", "out of order", ({ outbox }) => void (some(outbox, 0).seq = 9)],
   ["an answer is another one's", "wrong answer", (seen) => void (finalOf(seen, 1).text = finalOf(seen, 0).text)],
@@ -138,6 +149,7 @@ const FAULTS: [name: string, figure: string, plant: (seen: Seen) => void][] = [
   ["a law of the state is broken", "stale writes accepted", ({ laws }) => laws.faults.push("epoch 1 after 2")],
   ["a promise was not kept", "effects missing", ({ laws }) => laws.promised.set("k:7:0", 0)],
   ["an event did not come over the stream", "stream gaps", ({ follower }) => follower.finals.shift()],
+  ["replies to a messenger were not sent", "not delivered", ({ session }) => void (session.resend = "unsafe")],
   ["an event came twice", "stream gaps", ({ follower }) => follower.faults.push("event 2 after 2")],
   [
     "a message was never accepted",
@@ -150,12 +162,12 @@ const FAULTS: [name: string, figure: string, plant: (seen: Seen) => void][] = [
 ];
 
 const REMAINS: [name: string, plant: (seen: Seen) => void][] = [
-  ["a final", (seen) => seen.outbox.push({ seq: 9, id: "k:9:0", generation: 0, final: finalOf(seen, 0) })],
+  ["a final", (seen) => seen.outbox.push({ ...some(seen.outbox, 0), seq: 9, generation: 0 })],
   [
     "the final of a message that the erasure overtook",
     (seen) => {
       const final = { ...finalOf(seen, 0), turn: "t_old" };
-      seen.outbox.push({ seq: 9, id: "k:9:0", generation: 1, final });
+      seen.outbox.push({ ...some(seen.outbox, 0), seq: 9, id: "k:9:0", generation: 1, final });
     },
   ],
   ["the record of a message that came in", ({ stored }) => stored.inbound.push(digestOf("old"))],
