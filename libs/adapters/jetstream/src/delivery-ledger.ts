@@ -1,7 +1,7 @@
 import { BUCKET, type SessionKey } from "@troupe/contracts";
 import { bucketStream, entrySubject } from "./bucket.js";
 import { type Bus, wireOf } from "./bus.js";
-import { readNewest, writeIfUnchanged } from "./compare-and-set.js";
+import { readNewest, replaceIfUnchanged } from "./compare-and-set.js";
 import { purge } from "./purge.js";
 
 /** Where a reply's record lies. */
@@ -35,7 +35,7 @@ export function deliveryLedger(bus: Bus): DeliveryLedger {
   const subjectOf = ({ key, id }: DeliveryPlace): string => entrySubject(BUCKET.deliveries, `${key}.${id}`);
   return {
     read: (place) => readNewest(wire, bucketStream(BUCKET.deliveries), subjectOf(place)),
-    write: (place, text, revision) => writeIfUnchanged(wire, { subject: subjectOf(place), text, revision }),
+    write: (place, text, revision) => replaceIfUnchanged(wire, { subject: subjectOf(place), text, revision }),
     remove: async (place) => {
       await purge(wire, bucketStream(BUCKET.deliveries), subjectOf(place));
     },
