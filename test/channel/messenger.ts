@@ -19,8 +19,8 @@ export interface SentMessage {
   readonly from: number;
 }
 
-/** What a test does to a send while it is under way. */
-export type SendHook = (when: "arrived" | "shown", text: string, sent: SentMessage) => Promise<void> | void;
+/** What a test does to a send, or to a preview that has arrived, while it is under way. */
+export type SendHook = (when: "arrived" | "shown" | "preview", text: string, sent: SentMessage) => Promise<void> | void;
 
 /** `losing`: the connection breaks, and nothing is shown. */
 export type MessengerMood = OutsideMood | "losing";
@@ -125,7 +125,7 @@ export class Messenger {
     for await (const chunk of request) raw += String(chunk);
     const body = JSON.parse(raw) as SentMessage & { url: string };
     if (request.url === "/register") this.#registered.push(body.url);
-    else if (request.url === "/edit") this.#preview(body);
+    else if (request.url === "/edit") await this.#preview(body);
     else if (!(await this.#send(body, response))) return;
     response.end("{}");
   }
@@ -157,8 +157,9 @@ export class Messenger {
     this.watch(isThere ? "again" : "shown", sent);
   }
 
-  #preview(sent: SentMessage): void {
+  async #preview(sent: SentMessage): Promise<void> {
     const { conversation, text } = sent;
+    await this.hook("preview", text, sent);
     this.watch("preview", sent);
     const messages = this.#messagesOf(conversation);
     const last = messages.find(({ id }) => id === "preview");

@@ -1,6 +1,6 @@
 // Judges a session as soon as it has come to rest and lets go of what it knew about it, so that a long run needs no more
 // memory than a short one. What comes after that is found at the end.
-import { countEnds, foreignPreviews } from "./delivery-laws.mjs";
+import { countEnds, foreignPreviews, overtaken } from "./delivery-laws.mjs";
 import { inTurns, settle } from "./settle.mjs";
 import { judge, judgeErasure } from "./verdict.mjs";
 
@@ -24,7 +24,11 @@ export class Court {
   #underWay = new Map();
   judged = { sessions: 0, turns: 0, revisions: 0, "leases left to run out": 0 };
   /** Of the sessions whose replies go to a messenger. */
-  delivered = { "sessions with a messenger": 0, "previews after the final, by another process": 0 };
+  delivered = {
+    "sessions with a messenger": 0,
+    "replies shown after their erasure": 0,
+    "previews after the final, by another process": 0,
+  };
 
   constructor({ client, record, journal, verdict, delays, screen, channels }) {
     this.#screen = screen;
@@ -108,7 +112,7 @@ export class Court {
     this.#at(name, "record");
     const lostBlobs = await record.lostBlobs(name, history);
     const [entry, stored, laws] = [await record.look(name), await record.stored(name), record.laws.get(name)];
-    const channel = session.resend === undefined ? {} : await this.#delivery(name);
+    const channel = session.resend === undefined ? {} : await this.#delivery(session);
     judge(this.#verdict, { session, outbox, entry, laws, history, lostBlobs, stored, follower, ...channel });
     this.judged.sessions += 1;
     this.judged.turns += messages.filter(({ acceptedAt }) => acceptedAt !== undefined).length;
@@ -127,10 +131,11 @@ export class Court {
   }
 
   /** What the ledger and the messenger know of a session. */
-  async #delivery(name) {
+  async #delivery({ name, bornAt }) {
     const [deliveries, screen] = [await this.#record.deliveries(name), this.#screen.of(name)];
     this.delivered["sessions with a messenger"] += 1;
     this.delivered["previews after the final, by another process"] += foreignPreviews(screen).length;
+    this.delivered["replies shown after their erasure"] += overtaken(screen, bornAt).length;
     countEnds(this.delivered, deliveries);
     return { deliveries, screen };
   }

@@ -31,6 +31,11 @@ export function foreignPreviews(screen) {
   return latePreviews(screen, (sent, preview) => sent.from !== preview.from);
 }
 
+/** Replies that were shown although their conversation had been erased: they were on their way. */
+export function overtaken(screen, bornAt = 0) {
+  return screen.filter(({ deed, id }) => deed === "shown" && generationOf(id) < bornAt).map(({ id }) => id);
+}
+
 /** How the records of a conversation ended, by status. */
 export function countEnds(counts, deliveries) {
   for (const { status } of deliveries.values()) {

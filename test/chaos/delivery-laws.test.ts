@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { countEnds, deliveryFaults, foreignPreviews } from "./delivery-laws.mjs";
+import { countEnds, deliveryFaults, foreignPreviews, overtaken } from "./delivery-laws.mjs";
 import { Screen } from "./screen.mjs";
 import { BAD } from "./verdict.mjs";
 
@@ -104,6 +104,7 @@ describe("the judge of a channel's replies", () => {
     const seen = seenOf("harmless");
     seen.screen.push(seen.deed("again", 3, OTHER), { ...seen.deed("shown", 1), id: idOf(1, 1) });
     expect(figuresOf(seen)).toEqual([]);
+    expect(overtaken(seen.screen, seen.session.bornAt)).toEqual([idOf(1, 1)]);
   });
 
   it("counts previews that another process shows after the final", () => {

@@ -55,7 +55,6 @@ export class MessengerClient {
   /** When nothing is under way: what is told afterwards is said anew, and a silent address may still pass it on. */
   async erase(name) {
     await Promise.all(this.#open.get(name) ?? []);
-    this.#open.delete(name);
     return this.#operator.erase(name);
   }
 
@@ -64,8 +63,8 @@ export class MessengerClient {
     for (let pauseMs = FIRST_PAUSE_MS; performance.now() < endAt; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
       const { addresses } = messenger;
       const url = addresses[this.#turn++ % addresses.length];
-      const telling = url === undefined ? undefined : this.#tellOne({ name, message, messenger, url });
-      if (telling !== undefined) this.#open.set(name, [...(this.#open.get(name) ?? []), telling]);
+      const telling =
+        url === undefined ? undefined : this.#kept(name, this.#tellOne({ name, message, messenger, url }));
       // Another address may have taken it meanwhile.
       const isTaken = await Promise.race([telling, delay(SILENCE_MS)]);
       if (isTaken) return true;
@@ -73,6 +72,17 @@ export class MessengerClient {
     }
     this.#journal.note(name, `say ${message.tag}: patience ended`);
     return false;
+  }
+
+  /** Known as under way for as long as it is. */
+  #kept(name, telling) {
+    const open = this.#open.get(name) ?? new Set();
+    this.#open.set(name, open.add(telling));
+    void telling.finally(() => {
+      open.delete(telling);
+      if (open.size === 0 && this.#open.get(name) === open) this.#open.delete(name);
+    });
+    return telling;
   }
 
   /** Whether it is taken; never given up, because a halted process finds it when it wakes up. */

@@ -34,8 +34,8 @@ export class PlayedChannels {
       messenger.moodOf = (sent) => this.#moodOf(sent);
       messenger.watch = (deed, sent) => this.#screen.take(`${channel}:${sent.conversation}`, deed, sent);
       messenger.hook = async (when, _text, sent) => {
-        if (when === "arrived") await delay(this.#drawn.get(sent.turn)?.slowMs ?? 0);
-        await this.onSend(when, sent.from);
+        if (when !== "shown") await delay(this.#drawn.get(sent.turn)?.slowMs ?? 0);
+        if (when !== "preview") await this.onSend(when, sent.from);
       };
       for (let n = 0; n < count; n++) {
         this.services.push(
