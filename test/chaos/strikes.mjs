@@ -7,7 +7,7 @@ const START_TRIES = 8;
 const HOLD_LIMIT_MS = 1_000;
 
 export class Strikes {
-  counts = { kills: 0, pauses: 0, restarts: 0, "drains too long": 0 };
+  counts = { kills: 0, pauses: 0, "of these, of channels' processes": 0, restarts: 0, "drains too long": 0 };
   #troupe;
   #journal;
   #downtime;
@@ -102,6 +102,7 @@ export class Strikes {
     const victim = blow.target === "nats" ? this.#nats() : this.#service(target, blow);
     const [from, process] = [this.#journal.ageMs, this.#processes.get(target)];
     const end = this.#downtime.begin({ target, from, how, process });
+    if (blow.target === "channel") this.counts["of these, of channels' processes"] += 1;
     if (how === "pause") {
       this.counts.pauses += 1;
       await victim.signal("SIGSTOP");
