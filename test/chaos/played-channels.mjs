@@ -7,6 +7,9 @@ import { tsImport } from "tsx/esm/api";
 import { Record } from "./record.mjs";
 import { RESENDS } from "./schedule.mjs";
 
+/** A messenger that is slow is slowest with edits, so that a preview would be shown after a reply that did not wait. */
+const SLOWNESS = { preview: 3, arrived: 1, shown: 0 };
+
 const main = fileURLToPath(new URL("../channel/main.ts", import.meta.url));
 
 export class PlayedChannels {
@@ -34,7 +37,8 @@ export class PlayedChannels {
       messenger.moodOf = (sent) => this.#moodOf(sent);
       messenger.watch = (deed, sent) => this.#screen.take(`${channel}:${sent.conversation}`, deed, sent);
       messenger.hook = async (when, _text, sent) => {
-        if (when !== "shown") await delay(this.#drawn.get(sent.turn)?.slowMs ?? 0);
+        const slowMs = (this.#drawn.get(sent.turn)?.slowMs ?? 0) * SLOWNESS[when];
+        if (slowMs > 0) await delay(slowMs);
         if (when !== "preview") await this.onSend(when, sent.from);
       };
       for (let n = 0; n < count; n++) {
