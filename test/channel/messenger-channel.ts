@@ -11,24 +11,25 @@ import {
 } from "@troupe/channel-kit";
 
 /** A channel to the played messenger: what an author writes. */
-export function messengerChannel(url: string, resend: Channel["resend"]): Channel {
+export function messengerChannel(url: string, resend: Channel["resend"], name: Channel["name"] = "webhook"): Channel {
   return {
-    name: "webhook",
+    name,
     resend,
     listen: (intake, signal) => listen(url, intake, signal),
     send: (reply, signal) => send(url, reply, signal),
-    preview: async ({ conversation, text }: PreviewText, signal) => {
-      await fetch(`${url}/edit`, { method: "POST", body: JSON.stringify({ conversation, text }), signal });
+    preview: async ({ conversation, turn, text }: PreviewText, signal) => {
+      const body = JSON.stringify({ turn, conversation, text, from: process.pid });
+      await fetch(`${url}/edit`, { method: "POST", body, signal });
     },
   };
 }
 
-async function send(url: string, { id, conversation, text }: Reply, signal: AbortSignal): Promise<SendOutcome> {
+async function send(url: string, { id, turn, conversation, text }: Reply, signal: AbortSignal): Promise<SendOutcome> {
   let answer: Response;
   try {
     answer = await fetch(`${url}/send`, {
       method: "POST",
-      body: JSON.stringify({ id, conversation, text }),
+      body: JSON.stringify({ id, turn, conversation, text, from: process.pid }),
       signal,
       // A connection kept from before may break while the request is on it: then nobody knows. A fresh one that is
       // refused has surely carried nothing.
@@ -65,8 +66,8 @@ async function take(intake: Intake, request: IncomingMessage, response: ServerRe
   const { conversation, messageId, text } = JSON.parse(raw) as Record<"conversation" | "messageId" | "text", string>;
   response.setHeader("connection", "close");
   try {
-    await intake.accept({ conversation, messageId, text, principal: "somebody" });
-    response.writeHead(200).end();
+    const taken = await intake.accept({ conversation, messageId, text, principal: "somebody" });
+    response.end(JSON.stringify(taken));
   } catch (error) {
     response.writeHead(error instanceof IntakeRefusal ? 422 : 503).end();
   }

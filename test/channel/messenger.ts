@@ -9,15 +9,31 @@ interface ShownMessage {
   text: string;
 }
 
-/** What a test does to a send, or to a preview, while it is under way. */
-export type SendHook = (when: "arrived" | "shown" | "edit", text: string) => Promise<void> | void;
+/** What a channel's process asks the messenger to show. */
+export interface SentMessage {
+  readonly id: string;
+  readonly turn: string | null;
+  readonly conversation: string;
+  readonly text: string;
+  /** Process id of the sender. */
+  readonly from: number;
+}
+
+/** What a test does to a send, or to a preview that has arrived, while it is under way. */
+export type SendHook = (when: "arrived" | "shown" | "preview", text: string, sent: SentMessage) => Promise<void> | void;
+
+/** `losing`: the connection breaks, and nothing is shown. */
+export type MessengerMood = OutsideMood | "losing";
+
+/** `again`: it was there already. */
+export type MessengerDeed = "shown" | "again" | "refused" | "preview";
 
 /**
  * A messenger as its users and its API see it, played at the wire: it shows what it is sent, and passes on what people
  * say to the address that a channel has registered, again and again until it is taken.
  *
- * `POST /send {id?, conversation, text}` · `POST /edit {conversation, text}` shows or replaces one unfinished message ·
- * `POST /register {url}`
+ * `POST /send {id?, turn?, conversation, text, from?}` · `POST /edit {turn?, conversation, text, from?}` shows or replaces
+ * one unfinished message · `POST /register {url}`
  */
 export class Messenger {
   readonly url: string;
@@ -29,6 +45,10 @@ export class Messenger {
   readonly #dedups: boolean;
   readonly #registered: string[] = [];
   hook: SendHook = () => undefined;
+  /** How it takes a send; by default as all of them. */
+  moodOf: (sent: SentMessage) => MessengerMood = () => this.#mood;
+  /** Told of what it does, in the order in which people see it. */
+  watch: (deed: MessengerDeed, sent: SentMessage) => void = () => undefined;
 
   private constructor(server: ReturnType<typeof createServer>, dedups: boolean) {
     this.#server = server;
@@ -77,6 +97,22 @@ export class Messenger {
     return this.#registered.length;
   }
 
+  /** Where what people say is passed on to. */
+  get addresses(): readonly string[] {
+    return this.#registered;
+  }
+
+  /** Nobody is there any more. */
+  strikeOut(url: string): void {
+    const place = this.#registered.indexOf(url);
+    if (place >= 0) this.#registered.splice(place, 1);
+  }
+
+  /** Keeps of a conversation that something was shown under an id, and not what. */
+  forget(conversation: string): void {
+    for (const message of this.#shown.get(conversation) ?? []) message.text = "";
+  }
+
   async stop(): Promise<void> {
     if (!this.#server.listening) return;
     this.#server.closeAllConnections();
@@ -85,33 +121,46 @@ export class Messenger {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const mood = this.#mood;
     let raw = "";
     for await (const chunk of request) raw += String(chunk);
-    const body = JSON.parse(raw) as { id: string; conversation: string; text: string; url: string };
+    const body = JSON.parse(raw) as SentMessage & { url: string };
     if (request.url === "/register") this.#registered.push(body.url);
-    else if (request.url === "/edit") {
-      await this.hook("edit", body.text);
-      this.#preview(body);
-    } else {
-      await this.hook("arrived", body.text);
-      if (mood === "busy") return void response.writeHead(503, { "retry-after": "1" }).end();
-      if (mood === "refusing") return void response.writeHead(403).end("the person has left");
-      this.#show(body);
-      await this.hook("shown", body.text);
-      if (mood === "mute") return void request.socket.destroy();
-    }
+    else if (request.url === "/edit") await this.#preview(body);
+    else if (!(await this.#send(body, response))) return;
     response.end("{}");
   }
 
-  #show({ id, conversation, text }: { id: string; conversation: string; text: string }): void {
-    const messages = this.#messagesOf(conversation);
-    const same = messages.find((message) => message.id === "preview" || (this.#dedups && message.id === id));
-    if (same === undefined) messages.push({ id, text });
-    else if (same.id === "preview") messages.splice(messages.indexOf(same), 1, { id, text });
+  /** False: it has been answered, or never will be. */
+  async #send(sent: SentMessage, response: ServerResponse): Promise<boolean> {
+    const mood = this.moodOf(sent);
+    await this.hook("arrived", sent.text, sent);
+    if (mood === "busy") response.writeHead(503, { "retry-after": "1" }).end();
+    else if (mood === "refusing") {
+      this.watch("refused", sent);
+      response.writeHead(403).end("the person has left");
+    } else if (mood === "losing") response.destroy();
+    else {
+      this.#show(sent);
+      await this.hook("shown", sent.text, sent);
+      if (mood === "mute") response.destroy();
+    }
+    return !response.headersSent && !response.destroyed;
   }
 
-  #preview({ conversation, text }: { conversation: string; text: string }): void {
+  #show(sent: SentMessage): void {
+    const { id, conversation, text } = sent;
+    const messages = this.#messagesOf(conversation);
+    const isThere = this.#dedups && messages.some((message) => message.id === id);
+    const preview = messages.findIndex((message) => message.id === "preview");
+    if (preview >= 0) messages.splice(preview, 1);
+    if (!isThere) messages.splice(preview >= 0 ? preview : messages.length, 0, { id, text });
+    this.watch(isThere ? "again" : "shown", sent);
+  }
+
+  async #preview(sent: SentMessage): Promise<void> {
+    const { conversation, text } = sent;
+    await this.hook("preview", text, sent);
+    this.watch("preview", sent);
     const messages = this.#messagesOf(conversation);
     const last = messages.find(({ id }) => id === "preview");
     if (last === undefined) messages.push({ id: "preview", text });

@@ -35,7 +35,7 @@ it("P3 no preview is shown after the reply, however long the outside takes for o
   let takeEdit = (): void => undefined;
   const held = new Promise<void>((arrived) => {
     messenger.hook = async (when) => {
-      if (when !== "edit") return;
+      if (when !== "preview") return;
       messenger.hook = () => undefined;
       arrived();
       await new Promise<void>((resolve) => {

@@ -1,6 +1,7 @@
 // A client as clients should be: it sends a message under its id again and again, at any gateway, until it knows.
 import { setTimeout as delay } from "node:timers/promises";
 import { canonical } from "./canonical.mjs";
+import { noteTaken } from "./taken.mjs";
 
 const REQUEST_LIMIT_MS = 9_000;
 const WAIT_SECONDS = 6;
@@ -37,10 +38,18 @@ export class Client {
       const { status, body } = await this.#noted(message, () =>
         this.#ask(session, path, { method: "POST", json: { text: message.text, id: message.id } }),
       );
-      if (status === 200 || status === 202) this.#take(session, message, body);
-      if (status <= 202 && wasKnown && !body.duplicate) message.wasForgotten = true;
+      if (status === 200 || status === 202) this.#take(session, message, { ...body, wasKnown });
       return { status, body, isOver: isEnough() };
     });
+  }
+
+  /** Asks for what is known already, if it was answered: the same turn and the same final must come back. */
+  async again(session, message) {
+    const { final } = message;
+    if (final === undefined) return;
+    message.final = undefined;
+    await this.send(session, message, { final: true });
+    message.final ??= final;
   }
 
   /** The same over the OpenAI-compatible route, streamed. */
@@ -109,12 +118,10 @@ export class Client {
     });
   }
 
-  #take(session, message, { duplicate, turn, final }) {
-    if (!duplicate) message.firsts = (message.firsts ?? 0) + 1;
-    message.acceptedAt ??= this.#journal.tick();
-    message.turns = new Set([...(message.turns ?? []), turn]);
+  #take(session, message, { wasKnown, final, ...told }) {
+    noteTaken(message, told, { journal: this.#journal, wasKnown });
     if (final === undefined) return;
-    this.#journal.note(session, `final of ${message.tag} ${turn}: ${final.kind} ${final.error?.code ?? ""}`);
+    this.#journal.note(session, `final of ${message.tag} ${told.turn}: ${final.kind} ${final.error?.code ?? ""}`);
     message.finals = new Set([...(message.finals ?? []), canonical(final)]);
     message.final ??= final;
     message.delay ??= this.#delayOf(message);

@@ -1,6 +1,7 @@
 // Judges a session as soon as it has come to rest and lets go of what it knew about it, so that a long run needs no more
 // memory than a short one. What comes after that is found at the end.
 import { setTimeout as delay } from "node:timers/promises";
+import { countEnds, foreignPreviews, overtaken } from "./delivery-laws.mjs";
 import { inTurns, settle } from "./settle.mjs";
 import { judge, judgeErasure } from "./verdict.mjs";
 
@@ -16,6 +17,8 @@ export class Court {
   #journal;
   #verdict;
   #delays;
+  #screen;
+  #channels;
   #hearings = [];
   #left = [];
   /** What was there of each session when it was judged: `{ name, key, events, stored }`. */
@@ -23,8 +26,16 @@ export class Court {
   /** What is being waited for, by session name. */
   #underWay = new Map();
   judged = { sessions: 0, turns: 0, revisions: 0, "leases left to run out": 0 };
+  /** Of the sessions whose replies go to a messenger. */
+  delivered = {
+    "sessions with a messenger": 0,
+    "replies shown after their erasure": 0,
+    "previews after the final, by another process": 0,
+  };
 
-  constructor({ client, record, journal, verdict, delays }) {
+  constructor({ client, record, journal, verdict, delays, screen, channels }) {
+    this.#screen = screen;
+    this.#channels = channels;
     this.#client = client;
     this.#record = record;
     this.#journal = journal;
@@ -40,6 +51,9 @@ export class Court {
     session.bornAt = entry?.fields.generation ?? 0;
     this.#journal.note(name, `erased: generation ${session.bornAt}`);
     const [outbox, stored] = [await this.#record.finals(name), await this.#record.stored(name)];
+    this.#screen.forget(name);
+    // Whoever was about to send claims the reply, finds it gone and takes the claim back: it is looked for at rest.
+    if (session.resend !== undefined) stored.deliveries = [];
     judgeErasure(this.#verdict, { session, entry, outbox, stored });
   }
 
@@ -118,22 +132,39 @@ export class Court {
     this.#at(name, "record");
     const lostBlobs = await record.lostBlobs(name, history);
     const [entry, stored, laws] = [await record.look(name), await record.stored(name), record.laws.get(name)];
-    judge(this.#verdict, { session, outbox, entry, laws, history, lostBlobs, stored, follower });
+    const channel = session.resend === undefined ? {} : await this.#delivery(session);
+    judge(this.#verdict, { session, outbox, entry, laws, history, lostBlobs, stored, follower, ...channel });
     this.judged.sessions += 1;
     this.judged.turns += messages.filter(({ acceptedAt }) => acceptedAt !== undefined).length;
     this.judged.revisions += laws.revisions;
     if (entry?.lease) this.judged["leases left to run out"] += 1;
     this.#delays.take(session, this.#journal);
-    this.#closed.push({ name, isErased: session.life > 0, events: eventsIn(outbox), stored: namesIn(stored) });
+    const shown = this.#screen.countOf(name);
+    this.#closed.push({ name, isErased: session.life > 0, events: eventsIn(outbox), stored: namesIn(stored), shown });
     record.forget(name);
+    this.#screen.forget(name);
+    this.#channels.forget(session);
     // What was found has to be explained.
     if (!this.#verdict.concerns(name)) this.#journal.forget(name);
     session.messages = [];
     session.steps = [];
   }
 
-  async #lookAgain({ name, isErased, events, stored }) {
+  /** What the ledger and the messenger know of a session. */
+  async #delivery({ name, bornAt }) {
+    const [deliveries, screen] = [await this.#record.deliveries(name), this.#screen.of(name)];
+    this.delivered["sessions with a messenger"] += 1;
+    this.delivered["previews after the final, by another process"] += foreignPreviews(screen).length;
+    this.delivered["replies shown after their erasure"] += overtaken(screen, bornAt).length;
+    countEnds(this.delivered, deliveries);
+    return { deliveries, screen };
+  }
+
+  async #lookAgain({ name, isErased, events, stored, shown }) {
     this.#at(name, "last look");
+    const shownNow = this.#screen.countOf(name);
+    if (shownNow !== shown)
+      this.#verdict.add("delivered twice", name, null, `${shown} replies were shown at rest, and ${shownNow} are now`);
     const now = eventsIn(await this.#record.finals(name));
     if (now !== events) this.#verdict.add("doubled", name, null, `OUTBOX was ${events} at rest, and is ${now} now`);
     if (!isErased) return;

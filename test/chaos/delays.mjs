@@ -8,12 +8,14 @@ const BEFORE_MS = 15_000;
 export class Delays {
   #took = [];
   #beyond = [];
+  #shown = [];
   #takeovers = { kill: [], pause: [] };
   /** The finals that were longest in coming beyond what was down, with all that happened meanwhile. */
   slowest = [];
 
   take({ name, messages }, journal) {
-    for (const { tag, delay } of messages) {
+    for (const { tag, delay, shownMs } of messages) {
+      if (shownMs !== undefined) this.#shown.push(shownMs);
       if (delay === undefined) continue;
       const beyondMs = delay.tookMs - delay.excusedMs;
       this.#took.push(delay.tookMs);
@@ -38,6 +40,7 @@ export class Delays {
     return Object.fromEntries([
       ...spread("ms to the final", this.#took),
       ...spread("ms beyond what was down", this.#beyond),
+      ...spread("ms until shown at a messenger", this.#shown),
       ...takeovers.flat(),
     ]);
   }

@@ -19,7 +19,8 @@ export function remainsIn({ session: { bornAt, life, messages }, outbox, entry, 
   look("inbound", stored.inbound, (id) => !ids.has(id));
   look("segments", stored.segments, (name) => Number(name.split(".")[0]) < bornAt);
   look("blobs", stored.blobs, (name) => Number(name.split(".")[0]) < bornAt);
-  look("deliveries", stored.deliveries, (reply) => !turns.has(reply.replace(/^r_(.*)_\d+$/, "t_$1")));
+  const replies = new Set(outbox.filter(({ generation }) => generation >= bornAt).map(({ delivery }) => delivery));
+  look("deliveries", stored.deliveries, (reply) => !replies.has(reply));
   const { turn, queued, steered, recent, log, summary } = entry.fields;
   look("state: recent", recent, isOldTurn);
   look("state: waiting", [...queued, ...steered], isOldTurn);

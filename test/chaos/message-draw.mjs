@@ -38,6 +38,18 @@ export function drawMessage(random, { tag, era, mayFail }) {
   return { tag, answer, text: `${form} ${words}`.trim(), error: forGood.length > 0 ? CODES[trouble] : null };
 }
 
+/**
+ * How a messenger takes the first sends of a reply: it shows it, asks for patience, shows it and does not say so, breaks
+ * off before it shows anything, or will never take it.
+ */
+const MOODS = { well: 76, busy: 8, mute: 6, losing: 5, refusing: 5 };
+
+export function drawOutside(random) {
+  const mood = random.weighted(MOODS);
+  const times = mood === "well" ? 0 : mood === "refusing" ? 99 : random.between(1, 2);
+  return { mood, times, slowMs: random.chance(0.3) ? random.between(20, 400) : 0 };
+}
+
 /** What the played model says to a message in the end. */
 export function answerTo({ tag, answer }) {
   return `re [${tag}]: ${"so it is. ".repeat(Math.ceil(answer / 10)).slice(0, answer)}.`;

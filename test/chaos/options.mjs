@@ -15,6 +15,8 @@ export function readOptions() {
       gap: { type: "string", default: "25" },
       orchestrators: { type: "string", default: "2" },
       gateways: { type: "string", default: "2" },
+      // Processes of each channel that has a messenger.
+      channels: { type: "string", default: "2" },
       // Fewer kills than this are a failure: the run was not what it was meant to be.
       "least-kills": { type: "string", default: "0" },
       report: { type: "string" },

@@ -1,6 +1,6 @@
 // What the streams and buckets really hold, read past the services: the entries' revisions, and the finals in OUTBOX.
-import { blobNameOf, parseSessionId, turnIdOf } from "@troupe/contracts";
-import { blobStore, connectBus, outboxFeed, sessionReader } from "@troupe/jetstream";
+import { blobNameOf, deliveryIdOf, parseSessionId, turnIdOf } from "@troupe/contracts";
+import { blobStore, connectBus, deliveryLedger, outboxFeed, sessionReader } from "@troupe/jetstream";
 import { setTimeout as delay } from "node:timers/promises";
 import { Leftovers } from "./leftovers.mjs";
 import { StateLaws } from "./state-laws.mjs";
@@ -15,6 +15,7 @@ export class Record {
   #outbox;
   #leftovers;
   #blobs;
+  #deliveries;
   /** By session name. */
   laws = new Map();
 
@@ -28,6 +29,7 @@ export class Record {
     this.#leftovers = leftovers;
     this.#blobs = blobStore(bus);
     this.#bus = bus;
+    this.#deliveries = deliveryLedger(bus);
     this.#journal = journal;
     this.#sessions = sessionReader(bus);
     this.#outbox = outboxFeed(bus);
@@ -63,14 +65,50 @@ export class Record {
     return JSON.parse(stored.text);
   }
 
-  /** Finals of a session in the order of the stream, with their whole texts: `{ seq, id, generation, final }`. */
+  /**
+   * A session's messages to people in the order of the stream, with their whole texts: `{ seq, id, generation, final,
+   * turn, delivery, shows }`; `final` is null for what is none, `delivery` the ledger's id, `shows` what a person is to
+   * see of it, null for nothing.
+   */
   async finals(session) {
     const events = await persist(() => this.#outbox.replay(Record.keyOf(session), 0));
     const whole = await Promise.all(events.map((event) => persist(() => this.#outbox.whole(event))));
-    return whole.flatMap(({ seq, text }) => {
-      const { id, kind, generation, final } = JSON.parse(text);
-      return kind === "final" ? [{ seq, id, generation, final }] : [{ seq, id, generation, final: null }];
+    return whole.map(({ seq, text }) => {
+      const message = JSON.parse(text);
+      const { id, generation, final = null, notice } = message;
+      const isSilent = final?.kind === "merged" || final?.text === "";
+      const { turn } = final ?? notice;
+      const shows = isSilent ? null : (final ?? notice).text;
+      return { seq, id, generation, final, turn, delivery: deliveryIdOf(message), shows };
     });
+  }
+
+  /** What the delivery ledger says of a session's replies, by their ids there. */
+  async deliveries(session) {
+    const { deliveries } = await this.stored(session);
+    const key = Record.keyOf(session);
+    const read = async (id) => [id, await persist(() => this.#deliveries.read({ key, id }))];
+    const found = await Promise.all(deliveries.map(read));
+    return new Map(found.filter(([, record]) => record !== null).map(([id, { text }]) => [id, JSON.parse(text)]));
+  }
+
+  /** What is still to be delivered of a session, or to be removed from the ledger, as text. */
+  async undelivered(session) {
+    const outbox = await this.finals(session);
+    const records = await this.deliveries(session);
+    const known = new Set(outbox.map(({ delivery }) => delivery));
+    const open = outbox.filter(({ shows, delivery }) => shows !== null && isOpen(records.get(delivery)));
+    return [
+      ...open.map(({ delivery }) => `${delivery} is ${records.get(delivery)?.status ?? "not begun"}`),
+      ...[...records.keys()].filter((id) => !known.has(id)).map((id) => `${id} is of no reply`),
+    ];
+  }
+
+  /** Whether a turn has its final, and nothing of it will be shown any more. */
+  async isDelivered(session, turn) {
+    const finals = (await this.finals(session)).filter(({ final }) => final?.turn === turn);
+    const records = await this.deliveries(session);
+    return finals.length > 0 && finals.every(({ shows, delivery }) => shows === null || !isOpen(records.get(delivery)));
   }
 
   /** Names of all that is stored for a session beside its state and its messages to people. */
@@ -104,6 +142,9 @@ export class Record {
     await this.#bus.close();
   }
 }
+
+/** A reply that was not sent, or may be sent again. */
+const isOpen = (record) => record === undefined || record.status === "sending" || record.status === "waiting";
 
 /** The server may be down at any moment: tries again until it is back. */
 async function persist(attempt) {

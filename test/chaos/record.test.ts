@@ -7,7 +7,7 @@ import {
   type SessionKey,
   topology,
 } from "@troupe/contracts";
-import { blobStore, type Bus, connectBus, provision, publishPort } from "@troupe/jetstream";
+import { blobStore, type Bus, connectBus, deliveryLedger, provision, publishPort } from "@troupe/jetstream";
 import { type NatsServer, startNats } from "@troupe/testkit";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { Record } from "./record.mjs";
@@ -63,4 +63,41 @@ it("reads a final with its whole text", async () => {
   await publishPort(bus).publish(effect);
   const texts = (await record.finals(SESSION)).map((event: { final: { text: string } }) => event.final.text);
   expect(texts.map(blobNameOf)).toEqual([blobNameOf(`It begins: ${LARGE}`)]);
+});
+
+it("knows which replies are delivered, which are not, and which records are of none", async () => {
+  const session = "telegram:chaos-1";
+  const key = "telegram.chaos-1" as SessionKey;
+  const final = { kind: "answer", introduction: null, index: 1, error: null, mergedInto: null } as const;
+  const at = "2026-01-01T00:00:00.000Z";
+  const publish = async (turn: string, text: string) => {
+    const id = `k:${turn}:0`;
+    const message = { v: 1, id, kind: "final", session, generation: 3, final: { ...final, turn, text, at } } as const;
+    const body = JSON.parse(encode(OutboxMessage, message));
+    await publishPort(bus).publish({ kind: "publish", id, bell: null, subject: outboxSubject(key), body });
+  };
+  const write = async (id: string, status: string) => {
+    const place = { key, id };
+    const { revision } = (await deliveryLedger(bus).read(place)) ?? { revision: 0 };
+    await deliveryLedger(bus).write(place, JSON.stringify({ status }), revision);
+  };
+  await publish("t_1", "one");
+  await publish("t_2", "");
+  expect(await record.isDelivered(session, "t_1")).toBe(false);
+  expect(await record.isDelivered(session, "t_2")).toBe(true);
+  expect(await record.isDelivered(session, "t_3")).toBe(false);
+  expect(await record.undelivered(session)).toEqual(["r_1_3 is not begun"]);
+  await write("r_1_3", "sending");
+  expect(await record.undelivered(session)).toEqual(["r_1_3 is sending"]);
+  await write("r_1_3", "unsettled");
+  await write("r_1_2", "confirmed");
+  expect(await record.isDelivered(session, "t_1")).toBe(true);
+  expect(await record.undelivered(session)).toEqual(["r_1_2 is of no reply"]);
+  const ends = await record.deliveries(session);
+  expect(ends).toEqual(
+    new Map([
+      ["r_1_2", { status: "confirmed" }],
+      ["r_1_3", { status: "unsettled" }],
+    ]),
+  );
 });

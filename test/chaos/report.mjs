@@ -35,7 +35,9 @@ export function writePage(path, { at, seed, options, node, nats, processors, fig
   const text = `# Chaos
 
 Load from many sessions with tools, streaming, cancels, resets, erasures, steers, duplicate submissions and failing models,
-while services and the NATS server are killed or paused at random. ${verdict}
+while services and the NATS server are killed or paused at random. Some sessions are at two messengers with channels of their
+own, which repeat what people say, and are slow, busy, silent or refuse: one shows a reply once however often it is sent, the
+other whatever it is sent. ${verdict}
 
 Run on ${at} with seed ${seed}: \`npm run chaos -- ${argumentsOf(options)}\` replays the schedule.
 Node ${node}, NATS server ${nats}, ${processors} processors.
@@ -56,7 +58,8 @@ ${tableOf(byName(finals))}
 ## How long it took
 
 Beyond what was down: without the time in which the NATS server, every orchestrator or the gateway that had been asked was
-down. Until a takeover: from the blow that struck an orchestrator to the commit of whoever went on with one of its turns,
+down. Until shown: from what somebody says at a messenger to its reply there, with all that was down; one whose channel's
+process is struck waits for the other to take over. Until a takeover: from the blow that struck an orchestrator to the commit of whoever went on with one of its turns,
 likewise; the budget is 15,000 ms for one that is killed, and the aim 5,000.
 A message may wait for several blows, for those before it, and for a model that is slow, fails or wants to be left alone.
 
@@ -75,7 +78,7 @@ const tableOf = (rows) =>
 
 /** Of the options those that make the schedule. */
 function argumentsOf(options) {
-  return ["turns", "seed", "gap", "sessions", "orchestrators", "gateways"]
+  return ["turns", "seed", "gap", "sessions", "orchestrators", "gateways", "channels"]
     .map((name) => `--${name} ${options[name]}`)
     .join(" ");
 }

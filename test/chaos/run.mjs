@@ -12,10 +12,13 @@ import { Delays } from "./delays.mjs";
 import { Downtime } from "./downtime.mjs";
 import { EventFollower } from "./event-follower.mjs";
 import { Journal } from "./journal.mjs";
+import { MessengerClient } from "./messenger-client.mjs";
 import { readOptions } from "./options.mjs";
+import { PlayedChannels } from "./played-channels.mjs";
 import { Record } from "./record.mjs";
 import { figuresOf, printFindings, printTable, writePage, writeReport } from "./report.mjs";
-import { CHANNEL_MODES, drawSessions } from "./schedule.mjs";
+import { CHANNEL_MODES, drawSessions, RESENDS } from "./schedule.mjs";
+import { Screen } from "./screen.mjs";
 import { Strikes } from "./strikes.mjs";
 import { Takeovers } from "./takeovers.mjs";
 import { talk } from "./talk.mjs";
@@ -31,12 +34,15 @@ const { number } = options;
 const [turns, seed] = [number("turns"), number("seed")];
 const [orchestrators, gateways] = [number("orchestrators"), number("gateways")];
 const sessions = drawSessions(seed, turns);
-const blows = drawBlows(seed, { turns, gap: number("gap"), orchestrators, gateways });
+const channelProcesses = number("channels") * Object.keys(RESENDS).length;
+const blows = drawBlows(seed, { turns, gap: number("gap"), orchestrators, gateways, channels: channelProcesses });
 console.log(`chaos: seed ${seed}, ${turns} turns in ${sessions.length} sessions, ${blows.length} blows`);
 
 const journal = new Journal();
 const downtime = new Downtime({ orchestrators });
 const delays = new Delays();
+const screen = new Screen(journal);
+const channels = new PlayedChannels(screen);
 const verdict = new Verdict(({ figure, session, text }) =>
   console.log(`found: ${figure}: ${session ?? ""} ${text.slice(0, SHOWN_LENGTH)}`),
 );
@@ -62,8 +68,10 @@ const troupe = await startTroupe({
 // Before this the services notice by themselves that they are alone.
 for (const signal of ["SIGINT", "SIGTERM"]) process.once(signal, leave);
 try {
+  await channels.start(troupe, number("channels"));
   await run();
 } finally {
+  await channels.stop();
   await troupe.stop();
   model.disconnect();
 }
@@ -74,14 +82,17 @@ async function run() {
   const record = await Record.open(troupe, journal);
   const urls = [...ports.values()].map((port) => `http://127.0.0.1:${port}`);
   const client = new Client({ urls, token: troupe.token, journal, downtime, patienceMs: PATIENCE_MS });
-  const strikes = new Strikes({ troupe, journal, downtime, blows, ports });
+  const person = new MessengerClient({ channels, operator: client, screen, record, journal, patienceMs: PATIENCE_MS });
+  const struck = { ...troupe, channels: channels.services };
+  const strikes = new Strikes({ troupe: struck, journal, downtime, blows, ports });
+  channels.onSend = (when, pid) => strikes.onSend(when, pid);
   const takeovers = new Takeovers({ downtime, delays, journal });
-  const court = new Court({ client, record, journal, verdict, delays });
+  const court = new Court({ client, record, journal, verdict, delays, screen, channels });
   await strikes.meet();
   const progress = setInterval(() => tellProgress(strikes, court), PROGRESS_MS).unref();
   const startedAt = performance.now();
   const seconds = () => Math.round((performance.now() - startedAt) / 1_000);
-  await load({ client, record, strikes, takeovers, court });
+  await load({ client, person, record, strikes, takeovers, court });
   const loaded = seconds();
   for (const text of await strikes.calm()) verdict.add("stuck", null, null, `could not be brought back: ${text}`);
   const calm = seconds();
@@ -89,6 +100,8 @@ async function run() {
   clearInterval(progress);
   const counts = {
     ...court.judged,
+    ...court.delivered,
+    ...screen.counts,
     cancels: steps.cancel,
     resets: steps.reset,
     erasures: steps.erase,
@@ -106,7 +119,7 @@ async function run() {
 }
 
 /** So many sessions at a time; a session that has said all makes room for the next. */
-async function load({ client, record, strikes, takeovers, court }) {
+async function load({ client, person, record, strikes, takeovers, court }) {
   const endAt = performance.now() + number("minutes") * 60_000;
   const rest = sessions.values();
   const onRevision = (entry, before) => {
@@ -116,8 +129,9 @@ async function load({ client, record, strikes, takeovers, court }) {
   const hold = async (session) => {
     const unwatch = await record.watch(session.name, onRevision);
     const follower = session.isWatched ? new EventFollower(client, session.name, session) : undefined;
+    channels.expect(session);
     await talk({
-      client,
+      client: session.isAtMessenger ? person : client,
       session,
       isTimeUp: () => performance.now() > endAt,
       begun: (kind) => {
@@ -171,8 +185,9 @@ function finish(counts, nats) {
   process.exitCode = 1;
   if (verdict.isGood) return;
   const logPath = options.report.replace(/(\.json)?$/, ".log");
-  writeFileSync(logPath, troupe.logs());
-  printFindings(verdict, journal, troupe.logs());
+  const logs = `${troupe.logs()}\n${channels.logs()}`;
+  writeFileSync(logPath, logs);
+  printFindings(verdict, journal, logs);
   console.log(`\nall that the services wrote: ${logPath}`);
 }
 

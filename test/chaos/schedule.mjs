@@ -1,9 +1,15 @@
 // Who says what in which order, drawn from the seed before anything starts; the wall clock has no part in it.
-import { drawMessage } from "./message-draw.mjs";
+import { drawMessage, drawOutside } from "./message-draw.mjs";
 import { Random } from "./random.mjs";
 
-/** How the channels treat a second message; only `http` is this gateway's own, the others are written to as an operator. */
-export const CHANNEL_MODES = { http: "queue", cli: "steer", webhook: "interrupt" };
+/**
+ * How the channels treat a second message. `http` is the HTTP gateway's own, `cli` is written to as an operator, and
+ * the others have messengers.
+ */
+export const CHANNEL_MODES = { http: "queue", cli: "steer", webhook: "interrupt", telegram: "queue" };
+
+/** The channels that have a messenger, and what it does with a reply that it is sent twice. */
+export const RESENDS = { webhook: "harmless", telegram: "unsafe" };
 
 const STEPS = { ask: 34, chat: 8, burst: 18, twins: 10, again: 10, cancel: 9, reset: 4, erase: 5, forget: 7 };
 
@@ -25,6 +31,7 @@ class SessionDraw {
   #random;
   #n;
   #channel;
+  #isOperators;
   #messages = [];
   #steps = [];
   /** Counts resets and erasures: a model is never shown what was said in another era. */
@@ -35,7 +42,9 @@ class SessionDraw {
   constructor(random, n) {
     this.#random = random;
     this.#n = n;
-    this.#channel = random.weighted({ http: 70, cli: 18, webhook: 12 });
+    this.#channel = random.weighted({ http: 62, cli: 16, webhook: 12, telegram: 10 });
+    // An operator may write into any channel's conversation; what is replied goes to the messenger all the same.
+    this.#isOperators = !(this.#channel in RESENDS) || (this.#channel === "webhook" && random.chance(0.25));
   }
 
   draw(limit) {
@@ -47,6 +56,10 @@ class SessionDraw {
       n: this.#n,
       name: `${this.#channel}:chaos-${this.#n}`,
       channel: this.#channel,
+      /** Said at the channel's messenger, not over HTTP. */
+      isAtMessenger: !this.#isOperators,
+      /** Absent: the channel has no messenger. */
+      resend: RESENDS[this.#channel],
       messages: this.#messages,
       steps: this.#steps,
       /** How many erasures have been carried out. */
@@ -91,7 +104,15 @@ class SessionDraw {
     const taken = this.#messages.filter(({ life }) => life === this.#life).map(({ id }) => id);
     const old = before[this.#random.between(0, Math.max(0, before.length - 1))];
     const id = old !== undefined && !taken.includes(old.id) && this.#random.chance(0.4) ? old.id : `id-${tag}`;
-    this.#messages.push({ ...message, id, life: this.#life, mayBeCancelled, isForgotten: kind === "forget" });
+    const outside = this.#channel in RESENDS ? { outside: drawOutside(this.#random) } : {};
+    this.#messages.push({
+      ...message,
+      ...outside,
+      id,
+      life: this.#life,
+      mayBeCancelled,
+      isForgotten: kind === "forget",
+    });
     return this.#messages.at(-1);
   }
 }

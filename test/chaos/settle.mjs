@@ -22,7 +22,7 @@ export async function settle({ record, journal }, sessions, limitMs) {
   }
 }
 
-async function unrestOf(record, { name, life, messages }) {
+async function unrestOf(record, { name, life, messages, resend }) {
   const entry = await record.look(name);
   const accepted = messages.filter((message) => message.acceptedAt !== undefined && message.life === life);
   if (entry === null) return accepted.length === 0 ? [] : ["there is no entry"];
@@ -38,7 +38,10 @@ async function unrestOf(record, { name, life, messages }) {
   const answered = new Set((await record.finals(name)).map(({ final }) => final?.turn));
   const open = accepted.filter(({ id }) => !answered.has(Record.turnOf(name, id)));
   if (open.length > 0) unrest.push(`no final yet: ${open.map(({ tag }) => tag).join(", ")}`);
-  return unrest;
+  // Nobody delivers what has not been said yet.
+  if (unrest.length > 0 || resend === undefined) return unrest;
+  const undelivered = await record.undelivered(name);
+  return undelivered.length === 0 ? [] : [`not delivered yet: ${undelivered.join(", ")}`];
 }
 
 /** A few at a time: a long run has many hundred sessions. */

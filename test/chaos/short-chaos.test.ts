@@ -39,7 +39,7 @@ describe("a short chaos run", () => {
       "--turns",
       "60",
       "--seed",
-      "193",
+      "2633",
       "--gap",
       "14",
       "--sessions",
@@ -55,5 +55,7 @@ describe("a short chaos run", () => {
     expect(figures.kills).toBeGreaterThan(0);
     expect(figures.pauses).toBeGreaterThan(0);
     expect(figures.erasures).toBeGreaterThan(0);
+    expect(figures["sessions with a messenger"]).toBeGreaterThan(1);
+    expect(figures["replies shown at messengers"]).toBeGreaterThan(0);
   }, 400_000);
 });

@@ -3,9 +3,11 @@ import { setTimeout as delay } from "node:timers/promises";
 
 const DRAIN_LIMIT_MS = 12_000;
 const START_TRIES = 8;
+/** So long a send is held up at most until its sender is struck. */
+const HOLD_LIMIT_MS = 1_000;
 
 export class Strikes {
-  counts = { kills: 0, pauses: 0, restarts: 0, "drains too long": 0 };
+  counts = { kills: 0, pauses: 0, "of these, of channels' processes": 0, restarts: 0, "drains too long": 0 };
   #troupe;
   #journal;
   #downtime;
@@ -57,6 +59,16 @@ export class Strikes {
     this.#fall({ ...blow, which: this.#owners.get(owner) ?? blow.which });
   }
 
+  /** Tells that a messenger has a send of this process; resolves when the process is struck, if a blow waits for that. */
+  async onSend(when, pid) {
+    const place = this.#armed.findIndex(({ target, moment }) => target === "channel" && moment === when);
+    const which = this.#troupe.channels.findIndex((service) => service.pid === pid);
+    if (place < 0 || which < 0) return;
+    const [blow] = this.#armed.splice(place, 1);
+    const struck = new Promise((resolve) => this.#fall({ ...blow, which, onStruck: resolve }));
+    await Promise.race([struck, delay(HOLD_LIMIT_MS)]);
+  }
+
   #fall(blow) {
     const target = `${blow.target}-${blow.which}`;
     const earlier = this.#queues.get(target) ?? Promise.resolve();
@@ -85,19 +97,23 @@ export class Strikes {
     return this.#failures;
   }
 
-  async #strike(target, { how, ms, moment, ...blow }) {
-    this.#journal.blow(`== ${target}: ${how}, ${ms} ms${moment === "any" ? "" : `, after a ${moment}`}`);
+  async #strike(target, { how, ms, moment, onStruck, ...blow }) {
+    this.#journal.blow(`== ${target}: ${how}, ${ms} ms${moment === "any" ? "" : `, moment: ${moment}`}`);
     const victim = blow.target === "nats" ? this.#nats() : this.#service(target, blow);
     const [from, process] = [this.#journal.ageMs, this.#processes.get(target)];
     const end = this.#downtime.begin({ target, from, how, process });
+    if (blow.target === "channel") this.counts["of these, of channels' processes"] += 1;
     if (how === "pause") {
       this.counts.pauses += 1;
       await victim.signal("SIGSTOP");
+      onStruck?.();
       await delay(ms);
       await victim.signal("SIGCONT");
     } else {
       this.counts.kills += 1;
-      await victim.end(how);
+      const ended = victim.end(how);
+      onStruck?.();
+      await ended;
       await delay(ms);
       await victim.start();
       this.counts.restarts += 1;

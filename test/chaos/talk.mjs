@@ -25,8 +25,7 @@ export async function talk({ client, session, begun, over, erased, failed, isTim
     twins: ({ of, copies }) =>
       settled(of, (message) => Promise.all(Array.from({ length: copies }, () => toFinal(message)))),
     again: async ({ of }) => {
-      // Of one that was not answered nothing can be said again.
-      for (const message of of) if (message.final !== undefined) await toFinalAnew(client, name, message);
+      for (const message of of) await client.again(name, message);
     },
     cancel: (step) => broken("cancel", step),
     reset: (step) => broken("reset", step),
@@ -51,12 +50,4 @@ export async function talk({ client, session, begun, over, erased, failed, isTim
     begun(step.kind);
     await ways[step.kind](step);
   }
-}
-
-/** Asks for what is known already: the same turn and the same final must come back. */
-async function toFinalAnew(client, name, message) {
-  const { final } = message;
-  message.final = undefined;
-  await client.send(name, message, { final: true });
-  message.final ??= final;
 }

@@ -1,5 +1,6 @@
 // Holds what was said against what was answered and kept, and names all that should not be.
 import { canonical } from "./canonical.mjs";
+import { deliveryFaults } from "./delivery-laws.mjs";
 import { answerTo } from "./message-draw.mjs";
 import { CHANNEL_MODES } from "./schedule.mjs";
 import { remainsIn } from "./erasure-laws.mjs";
@@ -21,6 +22,10 @@ export const BAD = [
   "stuck",
   "stream gaps",
   "refused",
+  "delivered twice",
+  "not delivered",
+  "delivered wrongly",
+  "previews after the final",
 ];
 
 export class Verdict {
@@ -61,7 +66,10 @@ export class Verdict {
   }
 }
 
-/** @param seen all that is known of a session: `{ session, outbox, entry, laws, stored, history, follower }` */
+/**
+ * @param seen all that is known of a session: `{ session, outbox, entry, laws, stored, history, follower }`, and
+ *   `{ deliveries, screen }` when its replies go to a messenger
+ */
 export function judge(verdict, seen) {
   const { session, outbox, laws } = seen;
   const { name } = session;
@@ -86,6 +94,8 @@ export function judge(verdict, seen) {
   judgeHistory(verdict, { ...seen, living });
   judgeStream(verdict, seen);
   if (session.life > 0) judgeErasure(verdict, seen);
+  if (session.resend === undefined) return;
+  for (const { figure, turn, text } of deliveryFaults(seen)) verdict.add(figure, name, turn, text);
 }
 
 /** @param seen also right after an erasure, then without a history */

@@ -1,8 +1,7 @@
-import { blobNameOf, parseSessionId, replyIdOf, turnIdOf, digestOf } from "@troupe/contracts";
+import { parseSessionId, replyIdOf, turnIdOf, digestOf } from "@troupe/contracts";
 import { describe, expect, it } from "vitest";
 import { Downtime } from "./downtime.mjs";
 import { answerTo } from "./message-draw.mjs";
-import { StateLaws } from "./state-laws.mjs";
 import { BAD, judge, Verdict } from "./verdict.mjs";
 
 /** What a run knows of one session, as it is when nothing is wrong. */
@@ -46,8 +45,18 @@ function record(session = "http:chaos-0") {
     { index: 2 * n + 1, turn, role: "assistant", content: finals[n]?.text ?? "" },
   ]);
   return {
-    session: { name: session, channel, life: 0, bornAt: 0, messages },
-    outbox: finals.map((final, n) => ({ seq: n + 1, id: `k:${n}:0`, generation: 0, final })),
+    session: { name: session, channel, life: 0, bornAt: 0, messages, resend: undefined as string | undefined },
+    outbox: finals.map((final, n) => ({
+      seq: n + 1,
+      id: `k:${n}:0`,
+      generation: 0,
+      final,
+      turn: final.turn,
+      delivery: `${replyIdOf(final.turn)}_0`,
+      shows: final.text,
+    })),
+    deliveries: new Map<string, object>(),
+    screen: [],
     entry: {
       fields: {
         generation: 0,
@@ -108,7 +117,8 @@ const FAULTS: [name: string, figure: string, plant: (seen: Seen) => void][] = [
   [
     "a final is of nobody's turn",
     "doubled",
-    (seen) => seen.outbox.push({ seq: 9, id: "k:9:0", generation: 0, final: { ...finalOf(seen, 0), turn: "t_x" } }),
+    (seen) =>
+      seen.outbox.push({ ...some(seen.outbox, 0), seq: 9, id: "k:9:0", final: { ...finalOf(seen, 0), turn: "t_x" } }),
   ],
   ["finals changed places", "out of order", ({ outbox }) => void (some(outbox, 0).seq = 9)],
   ["an answer is another one's", "wrong answer", (seen) => void (finalOf(seen, 1).text = finalOf(seen, 0).text)],
@@ -138,6 +148,7 @@ const FAULTS: [name: string, figure: string, plant: (seen: Seen) => void][] = [
   ["a law of the state is broken", "stale writes accepted", ({ laws }) => laws.faults.push("epoch 1 after 2")],
   ["a promise was not kept", "effects missing", ({ laws }) => laws.promised.add("k:7:0")],
   ["an event did not come over the stream", "stream gaps", ({ follower }) => follower.finals.shift()],
+  ["replies to a messenger were not sent", "not delivered", ({ session }) => void (session.resend = "unsafe")],
   ["an event came twice", "stream gaps", ({ follower }) => follower.faults.push("event 2 after 2")],
   [
     "a message was never accepted",
@@ -150,12 +161,12 @@ const FAULTS: [name: string, figure: string, plant: (seen: Seen) => void][] = [
 ];
 
 const REMAINS: [name: string, plant: (seen: Seen) => void][] = [
-  ["a final", (seen) => seen.outbox.push({ seq: 9, id: "k:9:0", generation: 0, final: finalOf(seen, 0) })],
+  ["a final", (seen) => seen.outbox.push({ ...some(seen.outbox, 0), seq: 9, generation: 0 })],
   [
     "the final of a message that the erasure overtook",
     (seen) => {
       const final = { ...finalOf(seen, 0), turn: "t_old" };
-      seen.outbox.push({ seq: 9, id: "k:9:0", generation: 1, final });
+      seen.outbox.push({ ...some(seen.outbox, 0), seq: 9, id: "k:9:0", generation: 1, final });
     },
   ],
   ["the record of a message that came in", ({ stored }) => stored.inbound.push(digestOf("old"))],
@@ -209,67 +220,6 @@ describe("the judge of a chaos run", () => {
     erased(seen);
     plant(seen);
     expect(figuresOf(seen)).toContain("remains after delete");
-  });
-});
-
-describe("the laws of the state", () => {
-  const entry = (change: object = {}, fields: object = {}) => {
-    const tail = [{ role: "user", content: "hi" }];
-    const all = { generation: 1, turn: null, queued: [], steered: [], log: { from: 0, tail }, messageCount: 1 };
-    const cursors = { user: 5, control: 5, ops: 5, cut: 5 };
-    const head = { lease: null, epoch: 3, cursors, outstanding: [], mailStream: "m" };
-    return JSON.stringify({ ...head, ...change, fields: { ...all, ...fields } });
-  };
-  const faultsAfter = (...texts: string[]): string[] => {
-    const laws = new StateLaws("http:chaos-0", { note: () => undefined });
-    for (const [n, text] of texts.entries()) laws.take({ revision: n + 1, text });
-    return laws.faults;
-  };
-
-  it("hold for entries that go on", () => {
-    expect(faultsAfter(entry(), entry({ epoch: 4 }), entry({ epoch: 4 }))).toEqual([]);
-  });
-
-  const content = "a beginning, and then the rest";
-  const parted = (rest: string, change: object = {}) => {
-    const length = content.indexOf(rest);
-    const named = { blob: blobNameOf(rest), length: rest.length, tokens: 1 };
-    const message = { role: "user", content: content.slice(0, length), rest: named, ...change };
-    return entry({}, { log: { from: 0, tail: [message] } });
-  };
-  const whole = entry({}, { log: { from: 0, tail: [{ role: "user", content }] } });
-
-  it("hold for a long text that is parted", () => {
-    expect(faultsAfter(whole, parted("the rest"), parted("the rest"))).toEqual([]);
-  });
-
-  it.each<[string, string[]]>([
-    ["parted into something else", [whole, parted("the rest", { content: "a" })]],
-    ["parted and changed", [whole, parted("the rest", { role: "tool" })]],
-    ["parted again", [whole, parted("the rest"), parted("rest")]],
-    ["put together again", [whole, parted("the rest"), whole]],
-  ])("are broken by a text that is %s", (_what, texts) => {
-    expect(faultsAfter(...texts)).toHaveLength(1);
-  });
-
-  it("take what was promised before an erasure for gone, and keep what was promised since", () => {
-    const laws = new StateLaws("http:chaos-0", { note: () => undefined });
-    const promise = (id: string) => ({ kind: "publish", subject: "outbox.http.chaos-0", id });
-    laws.take({ revision: 1, text: entry({ outstanding: [promise("k:0:0"), promise("k:0:1")] }) });
-    laws.onErased();
-    laws.take({ revision: 2, text: entry({ outstanding: [promise("k:1:0")] }) });
-    expect([...laws.promised]).toEqual(["k:1:0"]);
-  });
-
-  it.each<[string, string]>([
-    ["an epoch that goes back", entry({ epoch: 2 })],
-    ["a cursor that goes back", entry({ cursors: { user: 4, control: 5, ops: 5, cut: 5 } })],
-    ["another mail log", entry({ mailStream: "n" })],
-    ["a generation that goes back", entry({}, { generation: 0 })],
-    ["a shorter log", entry({}, { log: { from: 0, tail: [] }, messageCount: 0 })],
-    ["a log that was rewritten", entry({}, { log: { from: 0, tail: [{ role: "user", content: "ho" }] } })],
-  ])("are broken by %s", (_what, next) => {
-    expect(faultsAfter(entry(), next)).toHaveLength(1);
   });
 });
 

@@ -41,6 +41,11 @@ export interface BucketSpec {
   /** 0: entries do not expire. */
   readonly ttlMs: number;
   readonly maxBytes: number;
+  /**
+   * For entries that are both replaced and removed: each write removes the one before it itself. What the server's own
+   * limit on versions has removed comes back when the newest version is removed and the server killed soon after.
+   */
+  readonly rollsUp?: true;
   readonly holds: string;
   readonly reason: string;
 }

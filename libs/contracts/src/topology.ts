@@ -264,6 +264,7 @@ function largeBuckets(retention: Retention): BucketSpec[] {
         "Kept longer than OUTBOX keeps the reply it speaks of; has room for a record of every reply that OUTBOX has room for.",
       ),
       ttlMs: retention.outbox.maxAgeMs + 24 * HOUR_MS,
+      rollsUp: true,
       maxBytes: Math.max(LEAST_LEDGER_BYTES, LEDGER_PER_OUTBOX * retention.outbox.maxBytes),
     },
   ];

@@ -18,12 +18,16 @@ export interface ConditionalWrite {
   readonly revision: number;
 }
 
-/** The new revision, or null when refused. Rejects when the outcome is unknown or it was refused for another reason. */
-export async function writeIfUnchanged(
+/**
+ * A write to a bucket that rolls up: it removes what it replaces. The new revision, or null when refused. Rejects when the
+ * outcome is unknown or it was refused for another reason.
+ */
+export async function replaceIfUnchanged(
   wire: Wire,
   { subject, text, revision }: ConditionalWrite,
 ): Promise<number | null> {
-  const headers = headersOf({ "Nats-Expected-Last-Subject-Sequence": String(revision) });
+  const rollUp = revision > 0 ? { "Nats-Rollup": "sub" } : {};
+  const headers = headersOf({ "Nats-Expected-Last-Subject-Sequence": String(revision), ...rollUp });
   try {
     return (await publishOnce(wire, { subject, body: text, headers })).seq;
   } catch (cause) {

@@ -1,7 +1,7 @@
 import { BUCKET, type SessionKey } from "@troupe/contracts";
 import { bucketStream, entrySubject } from "./bucket.js";
 import { type Bus, wireOf } from "./bus.js";
-import { readNewest, writeIfUnchanged } from "./compare-and-set.js";
+import { readNewest, replaceIfUnchanged } from "./compare-and-set.js";
 import { purge } from "./purge.js";
 import { fullOr } from "./stream-full.js";
 
@@ -38,7 +38,7 @@ export function deliveryLedger(bus: Bus): DeliveryLedger {
     read: (place) => readNewest(wire, bucketStream(BUCKET.deliveries), subjectOf(place)),
     write: async (place, text, revision) => {
       try {
-        return await writeIfUnchanged(wire, { subject: subjectOf(place), text, revision });
+        return await replaceIfUnchanged(wire, { subject: subjectOf(place), text, revision });
       } catch (cause) {
         throw fullOr(cause, BUCKET.deliveries);
       }

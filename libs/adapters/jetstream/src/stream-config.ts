@@ -25,7 +25,10 @@ export function streamConfig(spec: StreamSpec): DeclaredStream {
   };
 }
 
-/** History of one: a revision is replaced by the next. `deny_delete`: an entry only goes by its age. */
+/**
+ * History of one: a revision is replaced by the next, by the server or by a roll-up. `deny_delete`: an entry only goes by
+ * its age or by a purge.
+ */
 export function bucketConfig(spec: BucketSpec): DeclaredStream {
   return {
     name: bucketStream(spec.name),
@@ -33,7 +36,7 @@ export function bucketConfig(spec: BucketSpec): DeclaredStream {
     retention: RetentionPolicy.Limits,
     storage: StorageType.File,
     discard: DiscardPolicy.New,
-    max_msgs_per_subject: 1,
+    max_msgs_per_subject: spec.rollsUp === true ? UNLIMITED : 1,
     max_bytes: spec.maxBytes,
     max_age: nanos(spec.ttlMs),
     allow_direct: true,

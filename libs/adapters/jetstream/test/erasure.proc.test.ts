@@ -66,7 +66,9 @@ async function leaveTraces(key: SessionKey): Promise<void> {
   await putState(key, 1);
   await publishNotice(key, 0);
   await inboundLedger(bus).record(key, "m", { turn: "t_1", digest: "d" });
-  await deliveryLedger(bus).write({ key, id: "r_1" }, "sent", 0);
+  const delivery = { key, id: "r_1" };
+  const claim = await deliveryLedger(bus).write(delivery, "sending", 0);
+  await deliveryLedger(bus).write(delivery, "sent", claim ?? 0);
   await store(key, 0);
   for (const kind of ["mail", "job"] as const) await putDead(bus, kind, key, letterText(key, kind, { kind }));
 }
@@ -120,6 +122,18 @@ test("nothing that was said in a conversation is left, and another one keeps all
     dead: 2,
     ...ALL,
   });
+});
+
+test("nothing comes back with a server that was killed right after", async () => {
+  const [gone, kept] = [keyOf("a"), keyOf("ab")];
+  await leaveTraces(gone);
+  await leaveTraces(kept);
+  await forget(bus, gone);
+  await fixture.server.kill("SIGKILL");
+  await fixture.server.restart();
+  bus = await fixture.connect();
+  expect(await tracesOf(gone)).toMatchObject({ events: [], turn: undefined, delivery: undefined, dead: 0, ...NOTHING });
+  expect(await tracesOf(kept)).toMatchObject({ turn: "t_1", delivery: "sent", dead: 2, ...ALL });
 });
 
 test("what belongs to a message that came after the erasure stays", async () => {

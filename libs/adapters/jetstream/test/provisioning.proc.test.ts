@@ -48,7 +48,8 @@ test("everything declared is there afterwards, with its limits", async () => {
   }
   for (const spec of declared.buckets) {
     const { config } = await jsm.streams.info(`KV_${spec.name}`);
-    expect(config).toMatchObject({ max_msgs_per_subject: 1, max_age: spec.ttlMs * 1e6, allow_direct: true });
+    expect(config).toMatchObject({ max_age: spec.ttlMs * 1e6, allow_direct: true, allow_rollup_hdrs: true });
+    expect(config.max_msgs_per_subject).toBe(spec.rollsUp === true ? -1 : 1);
   }
   await jsm.streams.info("OBJ_blobs");
 });

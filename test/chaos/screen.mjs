@@ -1,0 +1,42 @@
+// What people see at the messengers, conversation by conversation, in the order in which it happened.
+
+export class Screen {
+  counts = { "replies shown at messengers": 0, "replies sent again and shown once": 0, "previews shown": 0 };
+  #sessions = new Map();
+  /** Replies shown in all, by session name: stays when all else is forgotten. */
+  #shown = new Map();
+  #journal;
+
+  constructor(journal) {
+    this.#journal = journal;
+  }
+
+  take(name, deed, { id, turn, text, from }) {
+    this.#sessions.set(name, [...this.of(name), { deed, id, turn, text, from }]);
+    this.#journal.note(name, `  messenger: ${deed} ${id ?? "preview"} of ${turn}, by ${from}`);
+    if (deed === "shown") {
+      this.counts["replies shown at messengers"] += 1;
+      this.#shown.set(name, this.countOf(name) + 1);
+    } else if (deed === "again") this.counts["replies sent again and shown once"] += 1;
+    else if (deed === "preview") this.counts["previews shown"] += 1;
+  }
+
+  /** `{ deed, id, turn, text, from }`, oldest first */
+  of(name) {
+    return this.#sessions.get(name) ?? [];
+  }
+
+  has(name, turn) {
+    return this.of(name).some((one) => one.deed === "shown" && one.turn === turn);
+  }
+
+  /** How many replies were ever shown to a session. */
+  countOf(name) {
+    return this.#shown.get(name) ?? 0;
+  }
+
+  /** What was seen so far is of no account any more. */
+  forget(name) {
+    this.#sessions.delete(name);
+  }
+}
