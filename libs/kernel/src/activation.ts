@@ -1,5 +1,5 @@
 import { dueWork } from "./due-work.js";
-import { type Entry, type Known, nothingHandled, onLog, publishesOf, runsOf } from "./entry.js";
+import { type Entry, type Known, onLog, publishesOf, runsOf } from "./entry.js";
 import { attemptAt, Fold, MAX_ATTEMPTS, pauseOf } from "./fold.js";
 import { Mailbox } from "./mailbox.js";
 import type { Bell, Point } from "./ports.js";
@@ -94,7 +94,7 @@ export class Activation<F, M, R, O> {
     const known = kept && onLog(kept.entry, log);
     const [stored] = await Promise.all([
       kept ? null : ports.state.read(key, "any"),
-      this.#mailbox.look(known ?? nothingHandled(log), false),
+      this.#mailbox.look(known ?? this.#tenure.decode(null, log)),
     ]);
     const entry = known ?? onLog(this.#tenure.decode(stored, log), log);
     this.#tenure.adopt(entry, kept?.revision ?? stored?.revision ?? 0);
@@ -143,9 +143,8 @@ export class Activation<F, M, R, O> {
   /** No polling after a commit: the log is read again only when a bell lies above the cursor (K7). */
   async #look(): Promise<void> {
     if (!this.#mailbox.hasNew) return;
-    const { entry } = this.#tenure;
-    await this.#mailbox.look(entry, this.#base.actor.full(entry.fields));
-    await this.#stayOn(entry.mailStream);
+    await this.#mailbox.look(this.#tenure.entry);
+    await this.#stayOn(this.#tenure.entry.mailStream);
   }
 
   /** K1: what was read counts only if the log is the same still; the next activation begins with its own. */
@@ -158,11 +157,7 @@ export class Activation<F, M, R, O> {
     const { entry, isHeld } = this.#tenure;
     const runs = runsOf(entry);
     if (!isHeld && runs.length > 0) return [resumedWork(runs)];
-    return [...this.#runs.results(runs), ...this.#pending(entry)];
-  }
-
-  #pending(entry: Entry<F, R>) {
-    return this.#mailbox.pending(entry, this.#base.actor.full(entry.fields));
+    return [...this.#runs.results(runs), ...this.#mailbox.pending(entry)];
   }
 
   /** What may be handled in the next commit: a suspect is handled alone (K11). */
@@ -236,7 +231,7 @@ export class Activation<F, M, R, O> {
 
   /** Whether there is a reason to keep the lease beyond this commit. */
   #hasMore(next: Entry<F, R>): boolean {
-    return runsOf(next).length > 0 || this.#mailbox.hasNew || this.#pending(next).length > 0;
+    return runsOf(next).length > 0 || this.#mailbox.hasNew || this.#mailbox.pending(next).length > 0;
   }
 
   get #known(): Known<F, R> {
@@ -289,9 +284,9 @@ export class Activation<F, M, R, O> {
   /** Until a bell, a result, the renewal, or a retry of something that failed or was not there yet. */
   async #pause(): Promise<void> {
     const { clock } = this.#base.ports;
-    const { attempts, cursors, fields } = this.#tenure.entry;
-    const retries = attempts.map((x) => pauseOf(x, clock.now())).filter((ms) => ms > 0);
-    if (this.#mailbox.retry(cursors, this.#base.actor.full(fields))) retries.push(AGAIN_DELAY_MS);
+    const { entry } = this.#tenure;
+    const retries = entry.attempts.map((x) => pauseOf(x, clock.now())).filter((ms) => ms > 0);
+    if (this.#mailbox.retry(entry)) retries.push(AGAIN_DELAY_MS);
     const ms = Math.min(this.#tenure.renewInMs, this.#publisher.retryInMs, ...retries);
     const cancel = ms === Infinity ? () => undefined : clock.after(Math.max(0, ms), () => this.#wake.raise());
     await this.#wake.wait();

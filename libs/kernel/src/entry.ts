@@ -87,11 +87,6 @@ export const publishesOf = <R>({ outstanding }: Listing<R>): ListedPublish[] =>
 
 export const NO_CURSORS: Cursors = { user: 0, control: 0, ops: 0, cut: 0 };
 
-/** What tells where in its log an entry has got to. */
-export type Place = Pick<Entry<unknown, unknown>, "mailStream" | "cursors" | "attempts">;
-
-export const nothingHandled = (mailStream: string): Place => ({ attempts: [], cursors: NO_CURSORS, mailStream });
-
 export function newEntry<F, R>(schema: number, mailStream: string, fields: F): Entry<F, R> {
   const nothing = { outstanding: [], timers: [], attempts: [] };
   return { schema, cursors: NO_CURSORS, lease: null, epoch: 0, ...nothing, mailStream, fields };
