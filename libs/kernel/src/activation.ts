@@ -1,12 +1,10 @@
-import { dueWork } from "./due-work.js";
-import { type Entry, type Known, onLog, publishesOf, runsOf } from "./entry.js";
+import { type Attempt, type Entry, type Known, onLog, publishesOf, runsOf } from "./entry.js";
 import { attemptAt, Fold, MAX_ATTEMPTS, pauseOf } from "./fold.js";
 import { Mailbox } from "./mailbox.js";
 import type { Bell, Point } from "./ports.js";
 import { Publisher } from "./publisher.js";
 import { RunTable } from "./run-table.js";
-import { type ActivationBase, Fenced, type IfFull, NEWER_DELAY_MS, Tenure, TooLarge } from "./tenure.js";
-import { Wake } from "./wake.js";
+import { type ActivationBase, Fenced, NEWER_DELAY_MS, Tenure } from "./tenure.js";
 import { resumedWork, type Work } from "./work.js";
 
 /**
@@ -28,13 +26,13 @@ const TROUBLE_DELAY_MS = 500;
 export class Activation<F, M, R, O> {
   readonly #base: ActivationBase<F, M, R, O>;
   readonly #kept: Known<F, R> | undefined;
-  readonly #wake = new Wake();
   readonly #tenure: Tenure<F, M, R, O>;
   readonly #mailbox: Mailbox<F, M, R, O>;
   readonly #runs: RunTable<F, R, O>;
   readonly #publisher: Publisher<F, M, R, O>;
   /** Mail whose attempt is recorded and shall now be made. */
   readonly #announced = new Set<string>();
+  #wake: () => void = () => undefined;
   #isHandingOver = false;
   #isClosed = false;
 
@@ -43,7 +41,7 @@ export class Activation<F, M, R, O> {
     this.#kept = kept;
     this.#tenure = new Tenure(base);
     this.#mailbox = new Mailbox(base);
-    this.#runs = new RunTable(base.ports.runs, () => this.#wake.raise());
+    this.#runs = new RunTable(base.ports.runs, () => this.#wake());
     this.#publisher = new Publisher(base, kept?.confirmed);
   }
 
@@ -51,7 +49,7 @@ export class Activation<F, M, R, O> {
   join(bell: Bell): boolean {
     if (this.#isClosed) return false;
     this.#mailbox.ring(bell);
-    this.#wake.raise();
+    this.#wake();
     return true;
   }
 
@@ -67,7 +65,7 @@ export class Activation<F, M, R, O> {
   /** Ends soon: hands what it waits for to whoever comes next (drain). */
   handOver(): void {
     this.#isHandingOver = true;
-    this.#wake.raise();
+    this.#wake();
   }
 
   /** Resolves when it is over: with what it leaves in memory if nothing is left to do. */
@@ -77,8 +75,10 @@ export class Activation<F, M, R, O> {
       return await this.#work();
     } catch (cause) {
       const fence = cause instanceof Fenced ? cause : undefined;
+      const { key, ports } = this.#base;
       // A port failed where nothing could be concluded: nothing was promised, so the bells ring again.
-      if (!fence) this.#base.ports.observe({ kind: "trouble", key: this.#base.key, what: "activation", cause });
+      if (!fence) ports.observe({ kind: "trouble", key, what: "activation", cause });
+      else if (this.#tenure.isHeld) ports.observe({ kind: "lost", key });
       for (const bell of this.#close()) {
         if (fence?.holder) this.#base.offer(fence.holder, bell);
         else bell.nak(fence?.delayMs ?? TROUBLE_DELAY_MS);
@@ -109,7 +109,7 @@ export class Activation<F, M, R, O> {
 
   async #work(): Promise<Known<F, R>> {
     for (;;) {
-      if (this.#tenure.isOver) throw this.#tenure.lost();
+      this.#tenure.hold();
       if (this.#mailbox.hasUnjudged(this.#tenure.entry)) await this.#follow(() => this.#tenure.refresh());
       const needsRenewal = this.#startRuns();
       await this.#publisher.publish(publishesOf(this.#tenure.entry), this.#tenure);
@@ -119,12 +119,12 @@ export class Activation<F, M, R, O> {
       const due = this.#due(works);
       const hasRuns = runsOf(this.#tenure.entry).length > 0;
       const waits = hasRuns || works.length > 0 || this.#mailbox.hasNew || !this.#publisher.isDone;
-      if (due.length > 0 || needsRenewal || this.#tenure.renewInMs <= 0) await this.#commit(due);
-      else if (waits && this.#isHandingOver) await this.#giveAway();
-      else if (waits) await this.#pause();
-      // Its own lease ends here, and so does one that a dead owner left on an entry with nothing to do.
-      else if (this.#tenure.entry.lease !== null) await this.#write(this.#fold().entry, false);
-      else return this.#finish();
+      // Its own lease ends at such a commit, and so does one that a dead owner left on an entry with nothing to do.
+      const isLeaseIdle = !waits && this.#tenure.entry.lease !== null;
+      if (due.length > 0 || needsRenewal || isLeaseIdle || this.#tenure.renewInMs <= 0) await this.#commit(due);
+      else if (!waits) return this.#finish();
+      else if (this.#isHandingOver) await this.#giveAway();
+      else await this.#pause();
     }
   }
 
@@ -160,78 +160,82 @@ export class Activation<F, M, R, O> {
     return [...this.#runs.results(runs), ...this.#mailbox.pending(entry)];
   }
 
-  /** What may be handled in the next commit: a suspect is handled alone (K11). */
+  /** What may be handled in the next commit: not behind what failed a moment ago, and a suspect alone (K11). */
   #due(works: readonly Work<M, R, O>[]): Work<M, R, O>[] {
-    const due = dueWork(works, this.#tenure.entry, this.#base.ports.clock.now());
+    const now = this.#base.ports.clock.now();
+    const blocked = new Set<string>();
+    const due = works.filter((work) => {
+      const lane = (work.kind === "mail" ? work.lane : null) ?? work.name;
+      if (pauseOf(this.#tenure.entry, work.name, now) > 0) blocked.add(lane);
+      return !blocked.has(lane);
+    });
     const suspect = due.findIndex((work) => this.#mailbox.wasRedelivered(work));
     return due.slice(0, suspect < 0 ? this.#base.options.maxFold : Math.max(1, suspect));
   }
 
+  /** One commit of what these lead to; if that is more than fits, of the first alone, at last of its end (K12). */
   async #commit(works: readonly Work<M, R, O>[]): Promise<void> {
-    if (!(await this.#tenure.seal())) return this.#follow(() => this.#tenure.refresh());
-    try {
-      await this.#handle(works);
-    } catch (cause) {
-      const [first, second] = works;
-      if (!(cause instanceof TooLarge) || first === undefined) throw cause;
-      await (second ? this.#commit([first]) : this.#giveUp(first, cause));
-    }
+    await this.#tenure.seal();
+    const [first, second] = works;
+    const isLast = first !== undefined && second === undefined && this.#tries(first) >= MAX_ATTEMPTS;
+    const tooLarge = await this.#write(this.#handled(works), isLast);
+    if (tooLarge === undefined) return;
+    if (first === undefined) throw new Error(tooLarge);
+    await (second ? this.#commit([first]) : this.#giveUp(first, tooLarge));
   }
 
-  /** K12: what does not fit is tried as poison, then ends with the actor's last word, at worst without any. */
-  async #giveUp(work: Work<M, R, O>, cause: TooLarge): Promise<void> {
-    const { key, ports } = this.#base;
-    const [recorded, discarded, silent] = [this.#fold(), this.#fold(), this.#fold()];
-    const n = (attemptAt(recorded.entry, work.name)?.n ?? 0) + 1;
-    ports.observe({ kind: "poison", key, attempt: n, reason: cause.message });
-    if (n <= MAX_ATTEMPTS) {
-      recorded.record({ input: work.name, n, notBefore: 0, reason: cause.message });
-      if (await this.#fits(recorded)) return;
-    }
-    ports.observe({ kind: "trouble", key, what: `discarded ${work.name}: ${cause.message}`, cause });
-    discarded.discard(work);
-    if (await this.#fits(discarded)) return;
-    silent.discardSilently(work);
-    await this.#write(silent.entry, true, "keep");
+  #tries({ name }: Work<M, R, O>): number {
+    return attemptAt(this.#tenure.entry, name)?.n ?? 0;
   }
 
-  async #fits({ entry }: Fold<F, M, R, O>): Promise<boolean> {
-    try {
-      await this.#write(entry, !this.#isInheriting, "keep");
-      return true;
-    } catch (cause) {
-      if (cause instanceof TooLarge) return false;
-      throw cause;
-    }
-  }
-
-  async #handle(works: readonly Work<M, R, O>[]): Promise<void> {
-    const { key, ports } = this.#base;
+  #handled(works: readonly Work<M, R, O>[]): Fold<F, M, R, O> {
     const [first] = works;
-    const tried = (first && attemptAt(this.#tenure.entry, first.name)?.n) ?? 0;
     const fold = this.#fold();
     if (first && this.#mailbox.wasRedelivered(first) && !this.#announced.has(first.name)) {
       this.#announced.add(first.name);
-      if (tried < MAX_ATTEMPTS) {
-        fold.record({ input: first.name, n: tried + 1, notBefore: 0, reason: "it ended its process" });
-        return this.#write(fold.entry, true);
+      if (this.#tries(first) < MAX_ATTEMPTS) {
+        fold.record(first, "it ended its process");
+        return fold;
       }
     }
     const failed = fold.handle(works);
-    if (failed) ports.observe({ kind: "poison", key, attempt: failed.n, reason: failed.reason });
+    if (failed) this.#reportPoison(failed);
     this.#reach("decided");
-    const ifFull = works.length === 1 && tried >= MAX_ATTEMPTS ? "keep" : "refuse";
-    await this.#write(fold.entry, failed ? !this.#isInheriting : this.#hasMore(fold.entry), ifFull);
+    return fold;
   }
 
-  /** K6: a takeover that failed leaves the lease, for only one that succeeds may start work. */
-  get #isInheriting(): boolean {
-    return !this.#tenure.isHeld && runsOf(this.#tenure.entry).length > 0;
+  #reportPoison({ n, reason }: Attempt): void {
+    this.#base.ports.observe({ kind: "poison", key: this.#base.key, attempt: n, reason });
   }
 
-  /** Whether there is a reason to keep the lease beyond this commit. */
-  #hasMore(next: Entry<F, R>): boolean {
-    return runsOf(next).length > 0 || this.#mailbox.hasNew || this.#mailbox.pending(next).length > 0;
+  async #giveUp(work: Work<M, R, O>, reason: string): Promise<void> {
+    for (const fold of this.#ends(work, reason)) if ((await this.#write(fold, true)) === undefined) return;
+    throw new Error(reason);
+  }
+
+  /** K12: what does not fit is tried as poison, then ends with the actor's last word, at worst without any. */
+  *#ends(work: Work<M, R, O>, reason: string): Generator<Fold<F, M, R, O>> {
+    const { key, ports } = this.#base;
+    const [recorded, discarded, silent] = [this.#fold(), this.#fold(), this.#fold()];
+    const attempt = recorded.record(work, reason);
+    this.#reportPoison(attempt);
+    if (attempt.n <= MAX_ATTEMPTS) yield recorded;
+    ports.observe({ kind: "trouble", key, what: `discarded ${work.name}: ${reason}`, cause: new Error(reason) });
+    discarded.discard(work, true);
+    yield discarded;
+    silent.discard(work, false);
+    yield silent;
+  }
+
+  /**
+   * K5: the lease is kept while there is more to do. K6: but not taken before the runs of another owner are off the
+   * list, for whoever has it starts what is listed.
+   */
+  #keepsLease(next: Entry<F, R>): boolean {
+    const { entry, isHeld } = this.#tenure;
+    const runs = runsOf(next);
+    const isInheriting = !isHeld && runsOf(entry).some(({ id }) => runs.some((run) => run.id === id));
+    return !isInheriting && (runs.length > 0 || this.#mailbox.hasNew || this.#mailbox.pending(next).length > 0);
   }
 
   get #known(): Known<F, R> {
@@ -244,22 +248,24 @@ export class Activation<F, M, R, O> {
     return new Fold({ key, actor, now: ports.clock.now(), ...this.#known });
   }
 
-  #write(entry: Entry<F, R>, keepLease: boolean, ifFull?: IfFull): Promise<void> {
-    return this.#follow(() => this.#tenure.write(entry, keepLease, ifFull));
+  /** Says why if that is more than fits (K12). */
+  #write({ entry }: Fold<F, M, R, O>, isLast: boolean, keepLease = this.#keepsLease(entry)) {
+    return this.#follow(() => this.#tenure.write(entry, keepLease, isLast));
   }
 
   /** Goes on from the entry that is known after this; it was the newest at some instant in between (K4, K7). */
-  async #follow(change: () => Promise<void>): Promise<void> {
+  async #follow<T>(change: () => Promise<T>): Promise<T> {
     const { mark } = this.#mailbox;
-    await change();
+    const result = await change();
     this.#mailbox.follow(this.#tenure.entry.cursors, mark);
     this.#runs.keepOnly(runsOf(this.#tenure.entry));
+    return result;
   }
 
   /** Drain: the lease ends at a commit that leaves what is listed so, for the next owner to go on with (K6). */
   async #giveAway(): Promise<void> {
     this.#runs.keepOnly([]);
-    if (this.#tenure.isHeld) await this.#write(this.#fold().entry, false);
+    if (this.#tenure.isHeld) await this.#write(this.#fold(), false, false);
     throw new Fenced(0);
   }
 
@@ -284,12 +290,17 @@ export class Activation<F, M, R, O> {
   /** Until a bell, a result, the renewal, or a retry of something that failed or was not there yet. */
   async #pause(): Promise<void> {
     const { clock } = this.#base.ports;
-    const { entry } = this.#tenure;
-    const retries = entry.attempts.map((x) => pauseOf(x, clock.now())).filter((ms) => ms > 0);
+    const { entry, renewInMs } = this.#tenure;
+    if (this.#mailbox.hasNew) return;
+    const now = clock.now();
+    const retries = entry.attempts.map(({ input }) => pauseOf(entry, input, now)).filter((ms) => ms > 0);
     if (this.#mailbox.retry(entry)) retries.push(AGAIN_DELAY_MS);
-    const ms = Math.min(this.#tenure.renewInMs, this.#publisher.retryInMs, ...retries);
-    const cancel = ms === Infinity ? () => undefined : clock.after(Math.max(0, ms), () => this.#wake.raise());
-    await this.#wake.wait();
+    const ms = Math.min(renewInMs, this.#publisher.retryInMs, ...retries);
+    const woken = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    const cancel = ms === Infinity ? () => undefined : clock.after(Math.max(0, ms), this.#wake);
+    await woken;
     cancel();
   }
 }

@@ -34,8 +34,8 @@ export function attemptAt<F, R>(entry: Entry<F, R>, input: string): Attempt | un
 }
 
 /** Milliseconds until it is tried again; none when the instant is so far off that another clock must have set it. */
-export function pauseOf({ notBefore }: Attempt, now: number): number {
-  const ms = notBefore - now;
+export function pauseOf<F, R>(entry: Entry<F, R>, input: string, now: number): number {
+  const ms = (attemptAt(entry, input)?.notBefore ?? now) - now;
   return ms > Math.max(...RETRY_AFTER_MS) ? 0 : Math.max(0, ms);
 }
 
@@ -60,38 +60,32 @@ export class Fold<F, M, R, O> {
         this.#settle(work, this.#decide(work, tried));
       } catch (cause) {
         const reason = cause instanceof Error ? cause.message : String(cause);
-        const n = (tried?.n ?? 0) + 1;
-        const pauseMs = RETRY_AFTER_MS[n - 1];
-        if (pauseMs !== undefined)
-          return this.record({ input: work.name, n, notBefore: this.#base.now + pauseMs, reason });
+        const pauseMs = RETRY_AFTER_MS[tried?.n ?? 0];
+        if (pauseMs !== undefined) return this.record(work, reason, this.#base.now + pauseMs);
         this.#settle(work, this.#lastResort(work, reason));
       }
     }
     return undefined;
   }
 
-  /** Past it with the actor's last word, if it has one: what cannot be handled must not stop the conversation either. */
-  discard(work: Work<M, R, O>): void {
-    const { actor, now } = this.#base;
-    const input = this.#inputOf(work);
-    if (input === undefined || !actor.lastWord) return this.discardSilently(work);
-    const { entry } = this;
-    try {
-      this.#settle(work, actor.lastWord(entry.fields, input, now));
-    } catch {
-      this.entry = entry;
-      this.discardSilently(work);
-    }
-  }
-
-  discardSilently(work: Work<M, R, O>): void {
-    this.#settle(work, { fields: this.entry.fields });
-  }
-
-  record(attempt: Attempt): Attempt {
-    const others = this.entry.attempts.filter((x) => x.input !== attempt.input);
+  /** Lists a further attempt at it. */
+  record({ name }: Work<M, R, O>, reason: string, notBefore = 0): Attempt {
+    const attempt = { input: name, n: (attemptAt(this.entry, name)?.n ?? 0) + 1, notBefore, reason };
+    const others = this.entry.attempts.filter((x) => x.input !== name);
     this.entry = { ...this.entry, attempts: [...others, attempt] };
     return attempt;
+  }
+
+  /** Past it, if wanted with the actor's last word: what cannot be handled must not stop the conversation either. */
+  discard(work: Work<M, R, O>, hasLastWord: boolean): void {
+    const { actor, now } = this.#base;
+    const { fields } = this.entry;
+    const input = hasLastWord ? this.#inputOf(work) : undefined;
+    try {
+      this.#settle(work, (input && actor.lastWord?.(fields, input, now)) ?? { fields });
+    } catch {
+      this.#settle(work, { fields });
+    }
   }
 
   #decide(work: Work<M, R, O>, tried: Attempt | undefined): Decision<F, R> {

@@ -24,7 +24,7 @@ export class Host<F, M, R, O> {
   readonly #base: HostBase<F, M, R, O>;
   readonly #live = new Map<string, Activation<F, M, R, O>>();
   readonly #kept = new Map<string, Known<F, R>>();
-  /** When an owner was first and last found silent, by owner, epoch and revision. */
+  /** When an owner was first and last found silent, by owner and revision. */
   readonly #silent = new Map<string, { readonly firstAt: number; readonly lastAt: number }>();
   readonly #heard = new HeardMail();
   #serial = 0;
@@ -152,4 +152,4 @@ export class Host<F, M, R, O> {
   }
 }
 
-const nameOf = ({ owner, epoch, revision }: Holder): string => `${owner}#${epoch}#${revision}`;
+const nameOf = ({ owner, revision }: Holder): string => `${owner}#${revision}`;

@@ -68,8 +68,8 @@ const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: "activation.ts",
-        from: "await this.#write(fold.entry, failed ? !this.#isInheriting : this.#hasMore(fold.entry), ifFull);",
-        to: "await this.#write(fold.entry, failed ? !this.#isInheriting : this.#hasMore(fold.entry), ifFull); if (works.length > 0 && this.#tenure.entry.fields !== fold.entry.fields) await this.#commit(works);",
+        from: "const tooLarge = await this.#write(this.#handled(works), isLast);",
+        to: "const fold = this.#handled(works); const tooLarge = await this.#write(fold, isLast); if (works.length > 0 && this.#tenure.entry.fields !== fold.entry.fields) await this.#commit(works);",
       },
     ],
   },
@@ -96,7 +96,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "K6: a takeover that failed keeps the lease",
-    edits: [{ file: "activation.ts", from: "failed ? !this.#isInheriting : ", to: "failed ? true : " }],
+    edits: [{ file: "activation.ts", from: "return !isInheriting && (", to: "return isInheriting || (" }],
   },
   {
     name: "K7: a bell is acked while a publish is unconfirmed",
@@ -138,15 +138,15 @@ const MUTANTS: readonly Mutant[] = [
     name: "K11: mail behind a failed one goes on in its lane",
     edits: [
       {
-        file: "due-work.ts",
-        from: "if (pausing.includes(work.name)) blocked.add(lane);\n    return !blocked.has(lane);",
-        to: "return !pausing.includes(work.name) || blocked.has(lane);",
+        file: "activation.ts",
+        from: "blocked.add(lane);\n      return !blocked.has(lane);",
+        to: "return false;\n      return !blocked.has(lane);",
       },
     ],
   },
   {
     name: "K11: poison that kills is retried for ever",
-    edits: [{ file: "activation.ts", from: "n: tried + 1,", to: "n: 1," }],
+    edits: [{ file: "fold.ts", from: "n: (attemptAt(this.entry, name)?.n ?? 0) + 1,", to: "n: 1," }],
   },
   {
     name: "K11: poison that kills takes what is handled with it along",
