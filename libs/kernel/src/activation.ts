@@ -1,5 +1,5 @@
 import { type Attempt, type Entry, type Known, onLog, publishesOf, runsOf } from "./entry.js";
-import { attemptAt, Fold, MAX_ATTEMPTS, pauseOf } from "./fold.js";
+import { Fold, MAX_ATTEMPTS, pauseOf, type Say } from "./fold.js";
 import { Mailbox } from "./mailbox.js";
 import type { Bell, Point } from "./ports.js";
 import { Publisher } from "./publisher.js";
@@ -177,15 +177,10 @@ export class Activation<F, M, R, O> {
   async #commit(works: readonly Work<M, R, O>[]): Promise<void> {
     await this.#tenure.seal();
     const [first, second] = works;
-    const isLast = first !== undefined && second === undefined && this.#tries(first) >= MAX_ATTEMPTS;
-    const tooLarge = await this.#write(this.#handled(works), isLast);
+    const tooLarge = await this.#write(this.#handled(works));
     if (tooLarge === undefined) return;
     if (first === undefined) throw new Error(tooLarge);
     await (second ? this.#commit([first]) : this.#giveUp(first, tooLarge));
-  }
-
-  #tries({ name }: Work<M, R, O>): number {
-    return attemptAt(this.#tenure.entry, name)?.n ?? 0;
   }
 
   #handled(works: readonly Work<M, R, O>[]): Fold<F, M, R, O> {
@@ -193,7 +188,7 @@ export class Activation<F, M, R, O> {
     const fold = this.#fold();
     if (first && this.#mailbox.wasRedelivered(first) && !this.#announced.has(first.name)) {
       this.#announced.add(first.name);
-      if (this.#tries(first) < MAX_ATTEMPTS) {
+      if (fold.triesOf(first) < MAX_ATTEMPTS) {
         fold.record(first, "it ended its process");
         return fold;
       }
@@ -204,27 +199,24 @@ export class Activation<F, M, R, O> {
     return fold;
   }
 
-  #reportPoison({ n, reason }: Attempt): void {
+  #reportPoison({ n, reason }: Pick<Attempt, "n" | "reason">): void {
     this.#base.ports.observe({ kind: "poison", key: this.#base.key, attempt: n, reason });
   }
 
+  /** K12: what does not fit ends as poison, else with the actor's last word, at worst without any. */
   async #giveUp(work: Work<M, R, O>, reason: string): Promise<void> {
-    for (const fold of this.#ends(work, reason)) if ((await this.#write(fold, true)) === undefined) return;
-    throw new Error(reason);
-  }
-
-  /** K12: what does not fit is tried as poison, then ends with the actor's last word, at worst without any. */
-  *#ends(work: Work<M, R, O>, reason: string): Generator<Fold<F, M, R, O>> {
-    const { key, ports } = this.#base;
-    const [recorded, discarded, silent] = [this.#fold(), this.#fold(), this.#fold()];
-    const attempt = recorded.record(work, reason);
-    this.#reportPoison(attempt);
-    if (attempt.n <= MAX_ATTEMPTS) yield recorded;
-    ports.observe({ kind: "trouble", key, what: `discarded ${work.name}: ${reason}`, cause: new Error(reason) });
-    discarded.discard(work, true);
-    yield discarded;
-    silent.discard(work, false);
-    yield silent;
+    const { key, actor, ports } = this.#base;
+    const now = ports.clock.now();
+    const fits = async (say: Say<F, M, R, O>) => {
+      const fold = this.#fold();
+      fold.end(work, say);
+      return (await this.#write(fold, true)) === undefined;
+    };
+    this.#reportPoison({ n: this.#fold().triesOf(work) + 1, reason });
+    if (await fits((fields, input) => actor.onPoison(fields, input, reason, now))) return;
+    ports.observe({ kind: "trouble", key, what: `discarded ${work.name}: ${reason}`, cause: reason });
+    if (await fits((fields, input) => actor.lastWord?.(fields, input, now))) return;
+    if (!(await fits(() => undefined))) throw new Error(reason);
   }
 
   /**
@@ -249,17 +241,18 @@ export class Activation<F, M, R, O> {
   }
 
   /** Says why if that is more than fits (K12). */
-  #write({ entry }: Fold<F, M, R, O>, isLast: boolean, keepLease = this.#keepsLease(entry)) {
+  #write({ entry }: Fold<F, M, R, O>, isLast = false, keepLease = this.#keepsLease(entry)) {
     return this.#follow(() => this.#tenure.write(entry, keepLease, isLast));
   }
 
   /** Goes on from the entry that is known after this; it was the newest at some instant in between (K4, K7). */
-  async #follow<T>(change: () => Promise<T>): Promise<T> {
+  async #follow(change: () => Promise<string | undefined>): Promise<string | undefined> {
     const { mark } = this.#mailbox;
-    const result = await change();
+    const tooLarge = await change();
+    if (tooLarge !== undefined) return tooLarge;
     this.#mailbox.follow(this.#tenure.entry.cursors, mark);
     this.#runs.keepOnly(runsOf(this.#tenure.entry));
-    return result;
+    return undefined;
   }
 
   /** Drain: the lease ends at a commit that leaves what is listed so, for the next owner to go on with (K6). */

@@ -29,7 +29,7 @@ export interface FoldBase<F, M, R, O> extends Known<F, R> {
 export const MAX_ATTEMPTS = 3;
 const RETRY_AFTER_MS = [50, 250, 1_000] as const;
 
-export function attemptAt<F, R>(entry: Entry<F, R>, input: string): Attempt | undefined {
+function attemptAt<F, R>(entry: Entry<F, R>, input: string): Attempt | undefined {
   return entry.attempts.find((x) => x.input === input);
 }
 
@@ -38,6 +38,9 @@ export function pauseOf<F, R>(entry: Entry<F, R>, input: string, now: number): n
   const ms = (attemptAt(entry, input)?.notBefore ?? now) - now;
   return ms > Math.max(...RETRY_AFTER_MS) ? 0 : Math.max(0, ms);
 }
+
+/** What the actor says about an input; undefined: nothing. */
+export type Say<F, M, R, O> = (fields: F, input: Input<M, R, O>) => Decision<F, R> | undefined;
 
 export class Fold<F, M, R, O> {
   /** What the commit will write; to begin with, only what is published is off the list. */
@@ -55,45 +58,47 @@ export class Fold<F, M, R, O> {
   /** Handles inputs in order; an attempt is returned when one failed and shall be tried again later. */
   handle(works: readonly Work<M, R, O>[]): Attempt | undefined {
     for (const work of works) {
-      const tried = attemptAt(this.entry, work.name);
+      const pauseMs = RETRY_AFTER_MS[this.triesOf(work)];
       try {
-        this.#settle(work, this.#decide(work, tried));
+        this.#settle(work, this.#decide(work));
       } catch (cause) {
-        const reason = cause instanceof Error ? cause.message : String(cause);
-        const pauseMs = RETRY_AFTER_MS[tried?.n ?? 0];
-        if (pauseMs !== undefined) return this.record(work, reason, this.#base.now + pauseMs);
-        this.#settle(work, this.#lastResort(work, reason));
+        if (pauseMs !== undefined) return this.record(work, reasonOf(cause), this.#base.now + pauseMs);
+        this.#settle(work, this.#lastResort(work, reasonOf(cause)));
       }
     }
     return undefined;
   }
 
+  /** Past it with what is to be said about it, if that is anything. */
+  end(work: Work<M, R, O>, say: Say<F, M, R, O>): void {
+    const { fields } = this.entry;
+    const input = this.#inputOf(work);
+    try {
+      this.#settle(work, (input && say(fields, input)) ?? { fields });
+    } catch (cause) {
+      this.#settle(work, this.#lastResort(work, reasonOf(cause)));
+    }
+  }
+
+  triesOf({ name }: Work<M, R, O>): number {
+    return attemptAt(this.entry, name)?.n ?? 0;
+  }
+
   /** Lists a further attempt at it. */
-  record({ name }: Work<M, R, O>, reason: string, notBefore = 0): Attempt {
-    const attempt = { input: name, n: (attemptAt(this.entry, name)?.n ?? 0) + 1, notBefore, reason };
-    const others = this.entry.attempts.filter((x) => x.input !== name);
+  record(work: Work<M, R, O>, reason: string, notBefore = 0): Attempt {
+    const attempt = { input: work.name, n: this.triesOf(work) + 1, notBefore, reason };
+    const others = this.entry.attempts.filter((x) => x.input !== work.name);
     this.entry = { ...this.entry, attempts: [...others, attempt] };
     return attempt;
   }
 
-  /** Past it, if wanted with the actor's last word: what cannot be handled must not stop the conversation either. */
-  discard(work: Work<M, R, O>, hasLastWord: boolean): void {
-    const { actor, now } = this.#base;
-    const { fields } = this.entry;
-    const input = hasLastWord ? this.#inputOf(work) : undefined;
-    try {
-      this.#settle(work, (input && actor.lastWord?.(fields, input, now)) ?? { fields });
-    } catch {
-      this.#settle(work, { fields });
-    }
-  }
-
-  #decide(work: Work<M, R, O>, tried: Attempt | undefined): Decision<F, R> {
+  #decide(work: Work<M, R, O>): Decision<F, R> {
     const { actor, now } = this.#base;
     const { fields } = this.entry;
     if (work.kind === "mail" && work.fault !== undefined) return this.#lastResort(work, work.fault);
     const input = this.#inputOf(work);
     if (input === undefined) return { fields };
+    const tried = attemptAt(this.entry, work.name);
     const poison = work.fault ?? (tried && tried.n >= MAX_ATTEMPTS ? tried.reason : undefined);
     return poison === undefined ? actor.receive(fields, input, now) : actor.onPoison(fields, input, poison, now);
   }
@@ -167,3 +172,5 @@ function advance<M>(cursors: Cursors, { item, read, lane }: MailWork<M>): Cursor
   const cut = read.kind === "ok" && read.lane === "cut" ? Math.max(cursors.cut, item.seq) : cursors.cut;
   return { ...cursors, [lane]: Math.max(cursors[lane], item.seq), cut };
 }
+
+const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

@@ -141,7 +141,7 @@ export class Tenure<F, M, R, O> {
   async write(folded: Entry<F, R>, keepLease: boolean, isLast: boolean): Promise<string | undefined> {
     const { key, owner, actor, options, ports } = this.#base;
     const { blobs, fields, outstanding } = actor.offload?.(folded) ?? { ...folded, blobs: [] };
-    if (blobs.length > 0 && !(await this.#isNewest())) return void (await this.refresh());
+    if (blobs.length > 0 && !(await this.#isNewest())) return this.refresh();
     try {
       const outcomes = await Promise.all(blobs.map(({ name, text }) => ports.blobs.create(name, text)));
       const full = outcomes.find((outcome) => outcome.kind === "full");
@@ -157,7 +157,7 @@ export class Tenure<F, M, R, O> {
     } catch (cause) {
       await this.#pauseAfter("commit", cause);
     }
-    return void (await this.refresh());
+    return this.refresh();
   }
 
   #landed(entry: Entry<F, R>, revision: number, sentAt: number): undefined {
@@ -182,7 +182,7 @@ export class Tenure<F, M, R, O> {
   }
 
   /** Starts over from the leader's entry; fenced when the lease is gone by it, or when the log is another. */
-  async refresh(): Promise<void> {
+  async refresh(): Promise<undefined> {
     const { mailStream } = this.entry;
     const stored = await this.#readLeader();
     const entry = this.decode(stored, mailStream);

@@ -68,8 +68,8 @@ const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: "activation.ts",
-        from: "const tooLarge = await this.#write(this.#handled(works), isLast);",
-        to: "const fold = this.#handled(works); const tooLarge = await this.#write(fold, isLast); if (works.length > 0 && this.#tenure.entry.fields !== fold.entry.fields) await this.#commit(works);",
+        from: "const tooLarge = await this.#write(this.#handled(works));",
+        to: "const fold = this.#handled(works); const tooLarge = await this.#write(fold); if (works.length > 0 && this.#tenure.entry.fields !== fold.entry.fields) await this.#commit(works);",
       },
     ],
   },
@@ -146,7 +146,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "K11: poison that kills is retried for ever",
-    edits: [{ file: "fold.ts", from: "n: (attemptAt(this.entry, name)?.n ?? 0) + 1,", to: "n: 1," }],
+    edits: [{ file: "fold.ts", from: "n: this.triesOf(work) + 1,", to: "n: 1," }],
   },
   {
     name: "K11: poison that kills takes what is handled with it along",
