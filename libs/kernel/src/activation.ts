@@ -1,9 +1,8 @@
-import { type Attempt, type Entry, type Known, onLog, publishesOf, runsOf } from "./entry.js";
+import { Effects } from "./effects.js";
+import { type Attempt, type Entry, type Known, onLog, runsOf } from "./entry.js";
 import { Fold, MAX_ATTEMPTS, pauseOf, type Say } from "./fold.js";
 import { Mailbox } from "./mailbox.js";
 import type { Bell, Point } from "./ports.js";
-import { Publisher } from "./publisher.js";
-import { RunTable } from "./run-table.js";
 import { type ActivationBase, Fenced, NEWER_DELAY_MS, Tenure } from "./tenure.js";
 import { resumedWork, type Work } from "./work.js";
 
@@ -28,8 +27,7 @@ export class Activation<F, M, R, O> {
   readonly #kept: Known<F, R> | undefined;
   readonly #tenure: Tenure<F, M, R, O>;
   readonly #mailbox: Mailbox<F, M, R, O>;
-  readonly #runs: RunTable<F, R, O>;
-  readonly #publisher: Publisher<F, M, R, O>;
+  readonly #effects: Effects<F, M, R, O>;
   /** Mail whose attempt is recorded and shall now be made. */
   readonly #announced = new Set<string>();
   #wake: () => void = () => undefined;
@@ -39,23 +37,17 @@ export class Activation<F, M, R, O> {
   constructor(base: ActivationBase<F, M, R, O>, kept: Known<F, R> | undefined) {
     this.#base = base;
     this.#kept = kept;
-    this.#tenure = new Tenure(base);
+    this.#tenure = new Tenure(base, kept?.confirmed);
     this.#mailbox = new Mailbox(base);
-    this.#runs = new RunTable(base.ports.runs, () => this.#wake());
-    this.#publisher = new Publisher(base, kept?.confirmed);
+    this.#effects = new Effects(base, this.#tenure);
   }
 
-  /** Takes a further doorbell; false when this activation is over. */
-  join(bell: Bell): boolean {
-    if (this.#isClosed) return false;
+  /** Takes a further doorbell; false when this activation is over, or not the owner it is meant for. */
+  join(bell: Bell, owner = this.#base.owner): boolean {
+    if (this.#isClosed || owner !== this.#base.owner) return false;
     this.#mailbox.ring(bell);
     this.#wake();
     return true;
-  }
-
-  /** Takes a doorbell that is offered to the holder of a lease, if that is this one. */
-  take(owner: string, bell: Bell): boolean {
-    return owner === this.#base.owner && this.join(bell);
   }
 
   stillWorking(): void {
@@ -98,7 +90,7 @@ export class Activation<F, M, R, O> {
     ]);
     const entry = known ?? onLog(this.#tenure.decode(stored, log), log);
     this.#tenure.adopt(entry, kept?.revision ?? stored?.revision ?? 0);
-    if (!kept) await this.#publisher.learn(publishesOf(entry));
+    if (!kept) await this.#effects.learn();
     await this.#stayOn(log);
     this.#reach("loaded");
   }
@@ -111,14 +103,13 @@ export class Activation<F, M, R, O> {
     for (;;) {
       this.#tenure.hold();
       if (this.#mailbox.hasUnjudged(this.#tenure.entry)) await this.#follow(() => this.#tenure.refresh());
-      const needsRenewal = this.#startRuns();
-      await this.#publisher.publish(publishesOf(this.#tenure.entry), this.#tenure);
+      const needsRenewal = !this.#isHandingOver && this.#effects.start(() => this.#wake());
+      await this.#effects.publish();
       await this.#look();
-      if (this.#mailbox.ackSettled(this.#tenure.entry, this.#publisher.confirmed)) this.#reach("acked");
+      if (this.#mailbox.ackSettled(this.#tenure.entry, this.#tenure.open)) this.#reach("acked");
       const works = this.#works();
       const due = this.#due(works);
-      const hasRuns = runsOf(this.#tenure.entry).length > 0;
-      const waits = hasRuns || works.length > 0 || this.#mailbox.hasNew || !this.#publisher.isDone;
+      const waits = this.#tenure.open.length > 0 || works.length > 0 || this.#mailbox.hasNew;
       // Its own lease ends at such a commit, and so does one that a dead owner left on an entry with nothing to do.
       const isLeaseIdle = !waits && this.#tenure.entry.lease !== null;
       if (due.length > 0 || needsRenewal || isLeaseIdle || this.#tenure.renewInMs <= 0) await this.#commit(due);
@@ -126,18 +117,6 @@ export class Activation<F, M, R, O> {
       else if (this.#isHandingOver) await this.#giveAway();
       else await this.#pause();
     }
-  }
-
-  /** K5: a run whose doing can be noticed waits for a lease that nobody can doubt; whether one does. */
-  #startRuns(): boolean {
-    const { isHeld, entry, isFresh } = this.#tenure;
-    if (!isHeld || this.#isHandingOver) return false;
-    let isWaiting = false;
-    for (const run of runsOf(entry)) {
-      if (run.sideEffect && !isFresh && !this.#runs.isUnderWay(run)) isWaiting = true;
-      else this.#runs.start(run, { key: this.#base.key, runId: run.id, epoch: entry.epoch, fields: entry.fields });
-    }
-    return isWaiting;
   }
 
   /** No polling after a commit: the log is read again only when a bell lies above the cursor (K7). */
@@ -157,7 +136,7 @@ export class Activation<F, M, R, O> {
     const { entry, isHeld } = this.#tenure;
     const runs = runsOf(entry);
     if (!isHeld && runs.length > 0) return [resumedWork(runs)];
-    return [...this.#runs.results(runs), ...this.#mailbox.pending(entry)];
+    return [...this.#effects.results, ...this.#mailbox.pending(entry)];
   }
 
   /** What may be handled in the next commit: not behind what failed a moment ago, and a suspect alone (K11). */
@@ -231,7 +210,8 @@ export class Activation<F, M, R, O> {
   }
 
   get #known(): Known<F, R> {
-    return { entry: this.#tenure.entry, revision: this.#tenure.revision, confirmed: this.#publisher.confirmed };
+    const { entry, revision, confirmed } = this.#tenure;
+    return { entry, revision, confirmed };
   }
 
   /** The next commit, with nothing handled so far. */
@@ -251,32 +231,30 @@ export class Activation<F, M, R, O> {
     const tooLarge = await change();
     if (tooLarge !== undefined) return tooLarge;
     this.#mailbox.follow(this.#tenure.entry.cursors, mark);
-    this.#runs.keepOnly(runsOf(this.#tenure.entry));
+    this.#effects.keepOnly(runsOf(this.#tenure.entry));
     return undefined;
   }
 
   /** Drain: the lease ends at a commit that leaves what is listed so, for the next owner to go on with (K6). */
   async #giveAway(): Promise<void> {
-    this.#runs.keepOnly([]);
+    this.#effects.keepOnly([]);
     if (this.#tenure.isHeld) await this.#write(this.#fold(), false, false);
     throw new Fenced(0);
   }
 
   #finish(): Known<F, R> {
     const { key, ports } = this.#base;
-    const versions = new Set<number>();
     for (const bell of this.#close()) {
       const version = this.#mailbox.newerThan(bell.item);
-      if (version !== undefined) versions.add(version);
+      if (version !== undefined) ports.observe({ kind: "newer", key, what: "mail", version });
       bell.nak(version === undefined ? AGAIN_DELAY_MS : NEWER_DELAY_MS);
     }
-    for (const version of versions) ports.observe({ kind: "newer", key, what: "mail", version });
     return this.#known;
   }
 
   #close(): readonly Bell[] {
     this.#isClosed = true;
-    this.#runs.keepOnly([]);
+    this.#effects.keepOnly([]);
     return this.#mailbox.bells;
   }
 
@@ -288,7 +266,7 @@ export class Activation<F, M, R, O> {
     const now = clock.now();
     const retries = entry.attempts.map(({ input }) => pauseOf(entry, input, now)).filter((ms) => ms > 0);
     if (this.#mailbox.retry(entry)) retries.push(AGAIN_DELAY_MS);
-    const ms = Math.min(renewInMs, this.#publisher.retryInMs, ...retries);
+    const ms = Math.min(renewInMs, this.#effects.retryInMs, ...retries);
     const woken = new Promise<void>((resolve) => {
       this.#wake = resolve;
     });

@@ -85,6 +85,11 @@ export const runsOf = <R>({ outstanding }: Listing<R>): ListedRun<R>[] => outsta
 export const publishesOf = <R>({ outstanding }: Listing<R>): ListedPublish[] =>
   outstanding.filter((x) => x.kind === "publish");
 
+/** What is listed and not known to be done. */
+export function openOf<F, R>({ entry, confirmed }: Pick<Known<F, R>, "entry" | "confirmed">): Listed<R>[] {
+  return entry.outstanding.filter(({ id }) => !confirmed.has(id));
+}
+
 export const NO_CURSORS: Cursors = { user: 0, control: 0, ops: 0, cut: 0 };
 
 export function newEntry<F, R>(schema: number, mailStream: string, fields: F): Entry<F, R> {

@@ -7,9 +7,10 @@ import {
   type Known,
   type Listed,
   type ListedPublish,
+  openOf,
   runsOf,
 } from "./entry.js";
-import type { MailWork, Work } from "./work.js";
+import { type MailWork, reasonOf, type Work } from "./work.js";
 
 /**
  * One commit's worth of decisions, pure: inputs are handled in order and folded into one entry (K8).
@@ -49,10 +50,8 @@ export class Fold<F, M, R, O> {
   #n = 0;
 
   constructor(base: FoldBase<F, M, R, O>) {
-    const { entry, actor, confirmed } = base;
-    const outstanding = entry.outstanding.filter((x) => x.kind === "run" || !confirmed.has(x.id));
     this.#base = base;
-    this.entry = { ...entry, schema: actor.schema, outstanding };
+    this.entry = { ...base.entry, schema: base.actor.schema, outstanding: openOf(base) };
   }
 
   /** Handles inputs in order; an attempt is returned when one failed and shall be tried again later. */
@@ -172,5 +171,3 @@ function advance<M>(cursors: Cursors, { item, read, lane }: MailWork<M>): Cursor
   const cut = read.kind === "ok" && read.lane === "cut" ? Math.max(cursors.cut, item.seq) : cursors.cut;
   return { ...cursors, [lane]: Math.max(cursors[lane], item.seq), cut };
 }
-
-const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));

@@ -1,5 +1,5 @@
 import type { Actor } from "./actor.js";
-import { type Entry, newEntry, runsOf } from "./entry.js";
+import { type Entry, type Listed, newEntry, openOf, publishesOf, runsOf } from "./entry.js";
 import type { HeardMail } from "./heard-mail.js";
 import type { HostBase } from "./options.js";
 import type { Bell, StoredEntry } from "./ports.js";
@@ -55,6 +55,8 @@ const GIVE_UP_DELAY_MS = 2_000;
 export class Tenure<F, M, R, O> {
   entry!: Entry<F, R>;
   revision = 0;
+  /** Ids of listed effects that are known to be published. */
+  confirmed: Set<string>;
   /** Whether the entry's lease is this activation's. */
   isHeld = false;
   readonly #base: ActivationBase<F, M, R, O>;
@@ -64,8 +66,14 @@ export class Tenure<F, M, R, O> {
   #since = 0;
   #failures = 0;
 
-  constructor(base: ActivationBase<F, M, R, O>) {
+  constructor(base: ActivationBase<F, M, R, O>, confirmed: ReadonlySet<string> = new Set()) {
     this.#base = base;
+    this.confirmed = new Set(confirmed);
+  }
+
+  /** What is listed and not known to be done. */
+  get open(): Listed<R>[] {
+    return openOf(this);
   }
 
   /** Goes on from an entry known to be stored since then; fenced by somebody else's live lease. */
@@ -74,6 +82,7 @@ export class Tenure<F, M, R, O> {
     const { lease } = entry;
     this.entry = entry;
     this.revision = revision;
+    this.confirmed = new Set(publishesOf(entry).flatMap(({ id }) => (this.confirmed.has(id) ? id : [])));
     this.isHeld = lease?.owner === owner;
     this.#since = since;
     if (lease === null || this.isHeld || lease.until <= ports.clock.now()) return;

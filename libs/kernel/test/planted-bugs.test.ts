@@ -47,9 +47,9 @@ const MUTANTS: readonly Mutant[] = [
     name: "K3: ids are recomputed at publish",
     edits: [
       {
-        file: "publisher.ts",
+        file: "effects.ts",
         from: "await ports.publish.publish(effect);",
-        to: "await ports.publish.publish({ ...effect, id: effect.id.replace(/[0-9]+$/, String(effects.indexOf(effect))) });",
+        to: "await ports.publish.publish({ ...effect, id: effect.id.replace(/[0-9]+$/, String(this.#tenure.entry.outstanding.indexOf(effect))) });",
       },
     ],
   },
@@ -57,7 +57,7 @@ const MUTANTS: readonly Mutant[] = [
     name: "K3: listed effects are taken for published at a takeover",
     edits: [
       {
-        file: "publisher.ts",
+        file: "effects.ts",
         from: "if (bell === null || (await mail.waiting(bell))) return;",
         to: "await mail.waiting(0);",
       },
@@ -88,9 +88,9 @@ const MUTANTS: readonly Mutant[] = [
     edits: [
       { file: "activation.ts", from: "if (!isHeld && runs.length > 0) return [resumedWork(runs)];", to: "" },
       {
-        file: "activation.ts",
-        from: "if (!isHeld || this.#isHandingOver) return false;",
-        to: "if (this.#isHandingOver) return false;",
+        file: "effects.ts",
+        from: "isHeld ? runsOf(entry)",
+        to: "isHeld || true ? runsOf(entry)",
       },
     ],
   },
@@ -100,7 +100,13 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "K7: a bell is acked while a publish is unconfirmed",
-    edits: [{ file: "mailbox.ts", from: 'x.kind === "run" || !confirmed.has(x.id)', to: 'x.kind === "run"' }],
+    edits: [
+      {
+        file: "mailbox.ts",
+        from: "open.some(({ bell }) => ",
+        to: 'open.filter(({ kind }) => kind === "run").some(({ bell }) => ',
+      },
+    ],
   },
   {
     name: "K7: an answer is judged by an entry that may be old",
