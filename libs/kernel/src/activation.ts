@@ -1,6 +1,6 @@
 import { Effects } from "./effects.js";
 import { type Attempt, type Entry, type Known, onLog, runsOf } from "./entry.js";
-import { Fold, MAX_ATTEMPTS, pauseOf, type Say } from "./fold.js";
+import { Fold, pauseOf, type Say } from "./fold.js";
 import { Mailbox } from "./mailbox.js";
 import type { Bell, Point } from "./ports.js";
 import { type ActivationBase, Fenced, NEWER_DELAY_MS, Tenure } from "./tenure.js";
@@ -81,16 +81,15 @@ export class Activation<F, M, R, O> {
 
   async #open(): Promise<void> {
     const { key, ports } = this.#base;
-    const kept = this.#kept;
     const log = await ports.mail.identity();
-    const known = kept && onLog(kept.entry, log);
+    const known = this.#kept && onLog(this.#kept.entry, log);
     const [stored] = await Promise.all([
-      kept ? null : ports.state.read(key, "any"),
+      known ? null : ports.state.read(key, "any"),
       this.#mailbox.look(known ?? this.#tenure.decode(null, log)),
     ]);
     const entry = known ?? onLog(this.#tenure.decode(stored, log), log);
-    this.#tenure.adopt(entry, kept?.revision ?? stored?.revision ?? 0);
-    if (!kept) await this.#effects.learn();
+    this.#tenure.adopt(entry, this.#kept?.revision ?? stored?.revision ?? 0);
+    if (!known) await this.#effects.learn();
     await this.#stayOn(log);
     this.#reach("loaded");
   }
@@ -167,10 +166,8 @@ export class Activation<F, M, R, O> {
     const fold = this.#fold();
     if (first && this.#mailbox.wasRedelivered(first) && !this.#announced.has(first.name)) {
       this.#announced.add(first.name);
-      if (fold.triesOf(first) < MAX_ATTEMPTS) {
-        fold.record(first, "it ended its process");
-        return fold;
-      }
+      fold.record(first, "it ended its process");
+      return fold;
     }
     const failed = fold.handle(works);
     if (failed) this.#reportPoison(failed);
@@ -178,7 +175,7 @@ export class Activation<F, M, R, O> {
     return fold;
   }
 
-  #reportPoison({ n, reason }: Pick<Attempt, "n" | "reason">): void {
+  #reportPoison({ n, reason }: Attempt): void {
     this.#base.ports.observe({ kind: "poison", key: this.#base.key, attempt: n, reason });
   }
 
@@ -191,7 +188,7 @@ export class Activation<F, M, R, O> {
       fold.end(work, say);
       return (await this.#write(fold, true)) === undefined;
     };
-    this.#reportPoison({ n: this.#fold().triesOf(work) + 1, reason });
+    this.#reportPoison(this.#fold().record(work, reason));
     if (await fits((fields, input) => actor.onPoison(fields, input, reason, now))) return;
     ports.observe({ kind: "trouble", key, what: `discarded ${work.name}: ${reason}`, cause: reason });
     if (await fits((fields, input) => actor.lastWord?.(fields, input, now))) return;

@@ -27,7 +27,7 @@ export interface FoldBase<F, M, R, O> extends Known<F, R> {
 }
 
 /** Attempts before an input counts as poison, and the pauses after them in milliseconds (K11). */
-export const MAX_ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 const RETRY_AFTER_MS = [50, 250, 1_000] as const;
 
 function attemptAt<F, R>(entry: Entry<F, R>, input: string): Attempt | undefined {
@@ -57,9 +57,10 @@ export class Fold<F, M, R, O> {
   /** Handles inputs in order; an attempt is returned when one failed and shall be tried again later. */
   handle(works: readonly Work<M, R, O>[]): Attempt | undefined {
     for (const work of works) {
-      const pauseMs = RETRY_AFTER_MS[this.triesOf(work)];
+      const tried = attemptAt(this.entry, work.name);
+      const pauseMs = RETRY_AFTER_MS[tried?.n ?? 0];
       try {
-        this.#settle(work, this.#decide(work));
+        this.#settle(work, this.#decide(work, tried));
       } catch (cause) {
         if (pauseMs !== undefined) return this.record(work, reasonOf(cause), this.#base.now + pauseMs);
         this.#settle(work, this.#lastResort(work, reasonOf(cause)));
@@ -79,25 +80,20 @@ export class Fold<F, M, R, O> {
     }
   }
 
-  triesOf({ name }: Work<M, R, O>): number {
-    return attemptAt(this.entry, name)?.n ?? 0;
-  }
-
   /** Lists a further attempt at it. */
-  record(work: Work<M, R, O>, reason: string, notBefore = 0): Attempt {
-    const attempt = { input: work.name, n: this.triesOf(work) + 1, notBefore, reason };
-    const others = this.entry.attempts.filter((x) => x.input !== work.name);
+  record({ name }: Work<M, R, O>, reason: string, notBefore = 0): Attempt {
+    const attempt = { input: name, n: (attemptAt(this.entry, name)?.n ?? 0) + 1, notBefore, reason };
+    const others = this.entry.attempts.filter((x) => x.input !== name);
     this.entry = { ...this.entry, attempts: [...others, attempt] };
     return attempt;
   }
 
-  #decide(work: Work<M, R, O>): Decision<F, R> {
+  #decide(work: Work<M, R, O>, tried: Attempt | undefined): Decision<F, R> {
     const { actor, now } = this.#base;
     const { fields } = this.entry;
     if (work.kind === "mail" && work.fault !== undefined) return this.#lastResort(work, work.fault);
     const input = this.#inputOf(work);
     if (input === undefined) return { fields };
-    const tried = attemptAt(this.entry, work.name);
     const poison = work.fault ?? (tried && tried.n >= MAX_ATTEMPTS ? tried.reason : undefined);
     return poison === undefined ? actor.receive(fields, input, now) : actor.onPoison(fields, input, poison, now);
   }

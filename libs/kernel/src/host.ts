@@ -101,7 +101,9 @@ export class Host<F, M, R, O> {
 
   #ended(key: string, activation: Activation<F, M, R, O>, kept: Known<F, R> | undefined): void {
     if (this.#live.get(key) === activation) this.#live.delete(key);
-    if (kept && !this.#live.has(key)) this.#keep(key, kept);
+    if (kept && !this.#live.has(key)) this.#kept.set(key, kept);
+    const oldest = this.#kept.keys().next();
+    if (this.#kept.size > this.#base.options.keep && !oldest.done) this.#kept.delete(oldest.value);
     if (this.#live.size === 0) this.#onEmpty();
   }
 
@@ -131,12 +133,6 @@ export class Host<F, M, R, O> {
     const before = ports.clock.monotonic() - 2 * options.busyDelayMs - options.silenceMs;
     for (const [name, { lastAt }] of this.#silent) if (lastAt < before) this.#silent.delete(name);
     return this.#silent.get(nameOf(holder));
-  }
-
-  #keep(key: string, kept: Known<F, R>): void {
-    this.#kept.set(key, kept);
-    const oldest = this.#kept.keys().next();
-    if (this.#kept.size > this.#base.options.keep && !oldest.done) this.#kept.delete(oldest.value);
   }
 
   #keepWorking(): void {

@@ -152,7 +152,7 @@ const MUTANTS: readonly Mutant[] = [
   },
   {
     name: "K11: poison that kills is retried for ever",
-    edits: [{ file: "fold.ts", from: "n: this.triesOf(work) + 1,", to: "n: 1," }],
+    edits: [{ file: "fold.ts", from: "n: (attemptAt(this.entry, name)?.n ?? 0) + 1,", to: "n: 1," }],
   },
   {
     name: "K11: poison that kills takes what is handled with it along",
