@@ -1,5 +1,5 @@
 import { Effects } from "./effects.js";
-import { type Attempt, type Entry, type Known, onLog, runsOf } from "./entry.js";
+import { type Attempt, type Entry, type Known, onLog, openOf, runsOf } from "./entry.js";
 import { Fold, pauseOf, type Say } from "./fold.js";
 import { Mailbox } from "./mailbox.js";
 import type { Bell, Point } from "./ports.js";
@@ -105,10 +105,10 @@ export class Activation<F, M, R, O> {
       const needsRenewal = !this.#isHandingOver && this.#effects.start(() => this.#wake());
       await this.#effects.publish();
       await this.#look();
-      if (this.#mailbox.ackSettled(this.#tenure.entry, this.#tenure.open)) this.#reach("acked");
+      if (this.#mailbox.ackSettled(this.#tenure)) this.#reach("acked");
       const works = this.#works();
       const due = this.#due(works);
-      const waits = this.#tenure.open.length > 0 || works.length > 0 || this.#mailbox.hasNew;
+      const waits = openOf(this.#tenure).length > 0 || works.length > 0 || this.#mailbox.hasNew;
       // Its own lease ends at such a commit, and so does one that a dead owner left on an entry with nothing to do.
       const isLeaseIdle = !waits && this.#tenure.entry.lease !== null;
       if (due.length > 0 || needsRenewal || isLeaseIdle || this.#tenure.renewInMs <= 0) await this.#commit(due);

@@ -1,4 +1,4 @@
-import { type ListedPublish, type ListedRun, publishesOf, runsOf } from "./entry.js";
+import { type ListedPublish, type ListedRun, openOf, publishesOf, runsOf } from "./entry.js";
 import type { StartedRun } from "./ports.js";
 import type { ActivationBase, Tenure } from "./tenure.js";
 import { reasonOf, resultWork, resumedWork, type RunWork } from "./work.js";
@@ -32,7 +32,7 @@ export class Effects<F, M, R, O> {
   }
 
   get #unpublished(): ListedPublish[] {
-    return publishesOf({ outstanding: this.#tenure.open });
+    return publishesOf({ outstanding: openOf(this.#tenure) });
   }
 
   /** Milliseconds until a publish that failed is to be tried again; Infinity when none has. */
@@ -80,8 +80,8 @@ export class Effects<F, M, R, O> {
   }
 
   #start(run: ListedRun<R>, onEnd: () => void): void {
-    const { epoch, fields } = this.#tenure.entry;
     const { key, ports } = this.#base;
+    const { epoch, fields } = this.#tenure.entry;
     const started = ports.runs.start(run.body, { key, runId: run.id, epoch, fields });
     const running: Running<R, O> = { started };
     const end = (work: RunWork<R, O>) => {

@@ -1,4 +1,4 @@
-import type { Cursors, Entry, Listed } from "./entry.js";
+import { type Cursors, type Entry, type Known, openOf } from "./entry.js";
 import type { Bell, LogOrigin, MailItem } from "./ports.js";
 import type { ActivationBase } from "./tenure.js";
 import { type MailWork, mailWork, type Work } from "./work.js";
@@ -152,8 +152,10 @@ export class Mailbox<F, M, R, O> {
     );
   }
 
-  /** Acks what is settled by this entry, of which this is not done yet, and forgets it; whether there was any. */
-  ackSettled(entry: Entry<F, R>, open: readonly Listed<R>[]): boolean {
+  /** Acks what is settled by this entry and forgets it; whether there was any. */
+  ackSettled(known: Known<F, R>): boolean {
+    const { entry } = known;
+    const open = openOf(known);
     const isOwed = (seq: number) => open.some(({ bell }) => bell === seq || bell === null);
     const settled = [...this.#held.values()].filter((x) => this.#isHandled(entry, x) && !isOwed(x.work.bell));
     for (const { bell, work } of settled) {

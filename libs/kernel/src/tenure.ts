@@ -1,5 +1,5 @@
 import type { Actor } from "./actor.js";
-import { type Entry, type Listed, newEntry, openOf, publishesOf, runsOf } from "./entry.js";
+import { type Entry, newEntry, publishesOf, runsOf } from "./entry.js";
 import type { HeardMail } from "./heard-mail.js";
 import type { HostBase } from "./options.js";
 import type { Bell, StoredEntry } from "./ports.js";
@@ -69,11 +69,6 @@ export class Tenure<F, M, R, O> {
   constructor(base: ActivationBase<F, M, R, O>, confirmed: ReadonlySet<string> = new Set()) {
     this.#base = base;
     this.confirmed = new Set(confirmed);
-  }
-
-  /** What is listed and not known to be done. */
-  get open(): Listed<R>[] {
-    return openOf(this);
   }
 
   /** Goes on from an entry known to be stored since then; fenced by somebody else's live lease. */
