@@ -88,6 +88,8 @@ export class Activation<F, M, R, O> {
       this.#mailbox.look(known ?? this.#tenure.decode(null, log)),
     ]);
     const entry = known ?? onLog(this.#tenure.decode(stored, log), log);
+    // Before the bells are offered to whoever has the lease: it may read another log than they rang for.
+    await this.#stayOn(log);
     this.#tenure.adopt(entry, this.#kept?.revision ?? stored?.revision ?? 0);
     if (!known) await this.#effects.learn();
     await this.#stayOn(log);
