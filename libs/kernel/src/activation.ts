@@ -166,7 +166,8 @@ export class Activation<F, M, R, O> {
   #handled(works: readonly Work<M, R, O>[]): Fold<F, M, R, O> {
     const [first] = works;
     const fold = this.#fold();
-    if (first && this.#mailbox.wasRedelivered(first) && !this.#announced.has(first.name)) {
+    const isSuspect = first && this.#mailbox.wasRedelivered(first) && !this.#announced.has(first.name);
+    if (isSuspect && !fold.isPoison(first)) {
       this.#announced.add(first.name);
       fold.record(first, "it ended its process");
       return fold;

@@ -80,6 +80,11 @@ export class Fold<F, M, R, O> {
     }
   }
 
+  /** Whether all attempts at it are spent. */
+  isPoison({ name }: Work<M, R, O>): boolean {
+    return (attemptAt(this.entry, name)?.n ?? 0) >= MAX_ATTEMPTS;
+  }
+
   /** Lists a further attempt at it. */
   record({ name }: Work<M, R, O>, reason: string, notBefore = 0): Attempt {
     const attempt = { input: name, n: (attemptAt(this.entry, name)?.n ?? 0) + 1, notBefore, reason };
@@ -94,7 +99,7 @@ export class Fold<F, M, R, O> {
     if (work.kind === "mail" && work.fault !== undefined) return this.#lastResort(work, work.fault);
     const input = this.#inputOf(work);
     if (input === undefined) return { fields };
-    const poison = work.fault ?? (tried && tried.n >= MAX_ATTEMPTS ? tried.reason : undefined);
+    const poison = work.fault ?? (this.isPoison(work) ? tried?.reason : undefined);
     return poison === undefined ? actor.receive(fields, input, now) : actor.onPoison(fields, input, poison, now);
   }
 
