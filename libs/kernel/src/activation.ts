@@ -149,6 +149,9 @@ export class Activation<F, M, R, O> {
       if (pauseOf(this.#tenure.entry, work.name, now) > 0) blocked.add(lane);
       return !blocked.has(lane);
     });
+    // At once: were another handled first that ends the process, the attempt would count and never have been made.
+    const announced = due.find(({ name }) => this.#announced.has(name));
+    if (announced) return [announced];
     const suspect = due.findIndex((work) => this.#mailbox.wasRedelivered(work));
     return due.slice(0, suspect < 0 ? this.#base.options.maxFold : Math.max(1, suspect));
   }
