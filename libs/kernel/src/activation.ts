@@ -1,12 +1,9 @@
-import { dueWork } from "./due-work.js";
-import { type Entry, type Known, nothingHandled, onLog, publishesOf, runsOf } from "./entry.js";
-import { attemptAt, Fold, MAX_ATTEMPTS, pauseOf } from "./fold.js";
+import { Effects } from "./effects.js";
+import { type Attempt, type Entry, type Known, onLog, openOf, runsOf } from "./entry.js";
+import { Fold, pauseOf, type Say } from "./fold.js";
 import { Mailbox } from "./mailbox.js";
 import type { Bell, Point } from "./ports.js";
-import { Publisher } from "./publisher.js";
-import { RunTable } from "./run-table.js";
-import { type ActivationBase, Fenced, type IfFull, NEWER_DELAY_MS, Tenure, TooLarge } from "./tenure.js";
-import { Wake } from "./wake.js";
+import { type ActivationBase, Fenced, NEWER_DELAY_MS, Tenure } from "./tenure.js";
 import { resumedWork, type Work } from "./work.js";
 
 /**
@@ -28,36 +25,29 @@ const TROUBLE_DELAY_MS = 500;
 export class Activation<F, M, R, O> {
   readonly #base: ActivationBase<F, M, R, O>;
   readonly #kept: Known<F, R> | undefined;
-  readonly #wake = new Wake();
   readonly #tenure: Tenure<F, M, R, O>;
   readonly #mailbox: Mailbox<F, M, R, O>;
-  readonly #runs: RunTable<F, R, O>;
-  readonly #publisher: Publisher<F, M, R, O>;
+  readonly #effects: Effects<F, M, R, O>;
   /** Mail whose attempt is recorded and shall now be made. */
   readonly #announced = new Set<string>();
+  #wake: () => void = () => undefined;
   #isHandingOver = false;
   #isClosed = false;
 
   constructor(base: ActivationBase<F, M, R, O>, kept: Known<F, R> | undefined) {
     this.#base = base;
     this.#kept = kept;
-    this.#tenure = new Tenure(base);
+    this.#tenure = new Tenure(base, kept?.confirmed);
     this.#mailbox = new Mailbox(base);
-    this.#runs = new RunTable(base.ports.runs, () => this.#wake.raise());
-    this.#publisher = new Publisher(base, kept?.confirmed);
+    this.#effects = new Effects(base, this.#tenure);
   }
 
-  /** Takes a further doorbell; false when this activation is over. */
-  join(bell: Bell): boolean {
-    if (this.#isClosed) return false;
+  /** Takes a further doorbell; false when this activation is over, or not the owner it is meant for. */
+  join(bell: Bell, owner = this.#base.owner): boolean {
+    if (this.#isClosed || owner !== this.#base.owner) return false;
     this.#mailbox.ring(bell);
-    this.#wake.raise();
+    this.#wake();
     return true;
-  }
-
-  /** Takes a doorbell that is offered to the holder of a lease, if that is this one. */
-  take(owner: string, bell: Bell): boolean {
-    return owner === this.#base.owner && this.join(bell);
   }
 
   stillWorking(): void {
@@ -67,7 +57,7 @@ export class Activation<F, M, R, O> {
   /** Ends soon: hands what it waits for to whoever comes next (drain). */
   handOver(): void {
     this.#isHandingOver = true;
-    this.#wake.raise();
+    this.#wake();
   }
 
   /** Resolves when it is over: with what it leaves in memory if nothing is left to do. */
@@ -77,8 +67,10 @@ export class Activation<F, M, R, O> {
       return await this.#work();
     } catch (cause) {
       const fence = cause instanceof Fenced ? cause : undefined;
+      const { key, ports } = this.#base;
       // A port failed where nothing could be concluded: nothing was promised, so the bells ring again.
-      if (!fence) this.#base.ports.observe({ kind: "trouble", key: this.#base.key, what: "activation", cause });
+      if (!fence) ports.observe({ kind: "trouble", key, what: "activation", cause });
+      else if (this.#tenure.isHeld) ports.observe({ kind: "lost", key });
       for (const bell of this.#close()) {
         if (fence?.holder) this.#base.offer(fence.holder, bell);
         else bell.nak(fence?.delayMs ?? TROUBLE_DELAY_MS);
@@ -89,16 +81,17 @@ export class Activation<F, M, R, O> {
 
   async #open(): Promise<void> {
     const { key, ports } = this.#base;
-    const kept = this.#kept;
     const log = await ports.mail.identity();
-    const known = kept && onLog(kept.entry, log);
+    const known = this.#kept && onLog(this.#kept.entry, log);
     const [stored] = await Promise.all([
-      kept ? null : ports.state.read(key, "any"),
-      this.#mailbox.look(known ?? nothingHandled(log), false),
+      known ? null : ports.state.read(key, "any"),
+      this.#mailbox.look(known ?? this.#tenure.decode(null, log)),
     ]);
     const entry = known ?? onLog(this.#tenure.decode(stored, log), log);
-    this.#tenure.adopt(entry, kept?.revision ?? stored?.revision ?? 0);
-    if (!kept) await this.#publisher.learn(publishesOf(entry));
+    // Before the bells are offered to whoever has the lease: it may read another log than they rang for.
+    await this.#stayOn(log);
+    this.#tenure.adopt(entry, this.#kept?.revision ?? stored?.revision ?? 0);
+    if (!known) await this.#effects.learn();
     await this.#stayOn(log);
     this.#reach("loaded");
   }
@@ -109,43 +102,29 @@ export class Activation<F, M, R, O> {
 
   async #work(): Promise<Known<F, R>> {
     for (;;) {
-      if (this.#tenure.isOver) throw this.#tenure.lost();
+      this.#tenure.hold();
       if (this.#mailbox.hasUnjudged(this.#tenure.entry)) await this.#follow(() => this.#tenure.refresh());
-      const needsRenewal = this.#startRuns();
-      await this.#publisher.publish(publishesOf(this.#tenure.entry), this.#tenure);
+      const needsRenewal = !this.#isHandingOver && this.#effects.start(() => this.#wake());
+      await this.#effects.publish();
       await this.#look();
-      if (this.#mailbox.ackSettled(this.#tenure.entry, this.#publisher.confirmed)) this.#reach("acked");
+      if (this.#mailbox.ackSettled(this.#tenure)) this.#reach("acked");
       const works = this.#works();
       const due = this.#due(works);
-      const hasRuns = runsOf(this.#tenure.entry).length > 0;
-      const waits = hasRuns || works.length > 0 || this.#mailbox.hasNew || !this.#publisher.isDone;
-      if (due.length > 0 || needsRenewal || this.#tenure.renewInMs <= 0) await this.#commit(due);
-      else if (waits && this.#isHandingOver) await this.#giveAway();
-      else if (waits) await this.#pause();
-      // Its own lease ends here, and so does one that a dead owner left on an entry with nothing to do.
-      else if (this.#tenure.entry.lease !== null) await this.#write(this.#fold().entry, false);
-      else return this.#finish();
+      const waits = openOf(this.#tenure).length > 0 || works.length > 0 || this.#mailbox.hasNew;
+      // Its own lease ends at such a commit, and so does one that a dead owner left on an entry with nothing to do.
+      const isLeaseIdle = !waits && this.#tenure.entry.lease !== null;
+      if (due.length > 0 || needsRenewal || isLeaseIdle || this.#tenure.renewInMs <= 0) await this.#commit(due);
+      else if (!waits) return this.#finish();
+      else if (this.#isHandingOver) await this.#giveAway();
+      else await this.#pause();
     }
-  }
-
-  /** K5: a run whose doing can be noticed waits for a lease that nobody can doubt; whether one does. */
-  #startRuns(): boolean {
-    const { isHeld, entry, isFresh } = this.#tenure;
-    if (!isHeld || this.#isHandingOver) return false;
-    let isWaiting = false;
-    for (const run of runsOf(entry)) {
-      if (run.sideEffect && !isFresh && !this.#runs.isUnderWay(run)) isWaiting = true;
-      else this.#runs.start(run, { key: this.#base.key, runId: run.id, epoch: entry.epoch, fields: entry.fields });
-    }
-    return isWaiting;
   }
 
   /** No polling after a commit: the log is read again only when a bell lies above the cursor (K7). */
   async #look(): Promise<void> {
     if (!this.#mailbox.hasNew) return;
-    const { entry } = this.#tenure;
-    await this.#mailbox.look(entry, this.#base.actor.full(entry.fields));
-    await this.#stayOn(entry.mailStream);
+    await this.#mailbox.look(this.#tenure.entry);
+    await this.#stayOn(this.#tenure.entry.mailStream);
   }
 
   /** K1: what was read counts only if the log is the same still; the next activation begins with its own. */
@@ -158,89 +137,84 @@ export class Activation<F, M, R, O> {
     const { entry, isHeld } = this.#tenure;
     const runs = runsOf(entry);
     if (!isHeld && runs.length > 0) return [resumedWork(runs)];
-    return [...this.#runs.results(runs), ...this.#pending(entry)];
+    return [...this.#effects.results, ...this.#mailbox.pending(entry)];
   }
 
-  #pending(entry: Entry<F, R>) {
-    return this.#mailbox.pending(entry, this.#base.actor.full(entry.fields));
-  }
-
-  /** What may be handled in the next commit: a suspect is handled alone (K11). */
+  /** What may be handled in the next commit: not behind what failed a moment ago, and a suspect alone (K11). */
   #due(works: readonly Work<M, R, O>[]): Work<M, R, O>[] {
-    const due = dueWork(works, this.#tenure.entry, this.#base.ports.clock.now());
+    const now = this.#base.ports.clock.now();
+    const blocked = new Set<string>();
+    const due = works.filter((work) => {
+      const lane = (work.kind === "mail" ? work.lane : null) ?? work.name;
+      if (pauseOf(this.#tenure.entry, work.name, now) > 0) blocked.add(lane);
+      return !blocked.has(lane);
+    });
+    // At once: were another handled first that ends the process, the attempt would count and never have been made.
+    const announced = due.find(({ name }) => this.#announced.has(name));
+    if (announced) return [announced];
     const suspect = due.findIndex((work) => this.#mailbox.wasRedelivered(work));
     return due.slice(0, suspect < 0 ? this.#base.options.maxFold : Math.max(1, suspect));
   }
 
+  /** One commit of what these lead to; if that is more than fits, of the first alone, at last of its end (K12). */
   async #commit(works: readonly Work<M, R, O>[]): Promise<void> {
-    if (!(await this.#tenure.seal())) return this.#follow(() => this.#tenure.refresh());
-    try {
-      await this.#handle(works);
-    } catch (cause) {
-      const [first, second] = works;
-      if (!(cause instanceof TooLarge) || first === undefined) throw cause;
-      await (second ? this.#commit([first]) : this.#giveUp(first, cause));
-    }
+    await this.#tenure.seal();
+    const [first, second] = works;
+    const tooLarge = await this.#write(this.#handled(works));
+    if (tooLarge === undefined) return;
+    if (first === undefined) throw new Error(tooLarge);
+    await (second ? this.#commit([first]) : this.#giveUp(first, tooLarge));
   }
 
-  /** K12: what does not fit is tried as poison, then ends with the actor's last word, at worst without any. */
-  async #giveUp(work: Work<M, R, O>, cause: TooLarge): Promise<void> {
-    const { key, ports } = this.#base;
-    const [recorded, discarded, silent] = [this.#fold(), this.#fold(), this.#fold()];
-    const n = (attemptAt(recorded.entry, work.name)?.n ?? 0) + 1;
-    ports.observe({ kind: "poison", key, attempt: n, reason: cause.message });
-    if (n <= MAX_ATTEMPTS) {
-      recorded.record({ input: work.name, n, notBefore: 0, reason: cause.message });
-      if (await this.#fits(recorded)) return;
-    }
-    ports.observe({ kind: "trouble", key, what: `discarded ${work.name}: ${cause.message}`, cause });
-    discarded.discard(work);
-    if (await this.#fits(discarded)) return;
-    silent.discardSilently(work);
-    await this.#write(silent.entry, true, "keep");
-  }
-
-  async #fits({ entry }: Fold<F, M, R, O>): Promise<boolean> {
-    try {
-      await this.#write(entry, !this.#isInheriting, "keep");
-      return true;
-    } catch (cause) {
-      if (cause instanceof TooLarge) return false;
-      throw cause;
-    }
-  }
-
-  async #handle(works: readonly Work<M, R, O>[]): Promise<void> {
-    const { key, ports } = this.#base;
+  #handled(works: readonly Work<M, R, O>[]): Fold<F, M, R, O> {
     const [first] = works;
-    const tried = (first && attemptAt(this.#tenure.entry, first.name)?.n) ?? 0;
     const fold = this.#fold();
-    if (first && this.#mailbox.wasRedelivered(first) && !this.#announced.has(first.name)) {
+    const isSuspect = first && this.#mailbox.wasRedelivered(first) && !this.#announced.has(first.name);
+    if (isSuspect && !fold.isPoison(first)) {
       this.#announced.add(first.name);
-      if (tried < MAX_ATTEMPTS) {
-        fold.record({ input: first.name, n: tried + 1, notBefore: 0, reason: "it ended its process" });
-        return this.#write(fold.entry, true);
-      }
+      fold.record(first, "it ended its process");
+      return fold;
     }
     const failed = fold.handle(works);
-    if (failed) ports.observe({ kind: "poison", key, attempt: failed.n, reason: failed.reason });
+    if (failed) this.#reportPoison(failed);
     this.#reach("decided");
-    const ifFull = works.length === 1 && tried >= MAX_ATTEMPTS ? "keep" : "refuse";
-    await this.#write(fold.entry, failed ? !this.#isInheriting : this.#hasMore(fold.entry), ifFull);
+    return fold;
   }
 
-  /** K6: a takeover that failed leaves the lease, for only one that succeeds may start work. */
-  get #isInheriting(): boolean {
-    return !this.#tenure.isHeld && runsOf(this.#tenure.entry).length > 0;
+  #reportPoison({ n, reason }: Attempt): void {
+    this.#base.ports.observe({ kind: "poison", key: this.#base.key, attempt: n, reason });
   }
 
-  /** Whether there is a reason to keep the lease beyond this commit. */
-  #hasMore(next: Entry<F, R>): boolean {
-    return runsOf(next).length > 0 || this.#mailbox.hasNew || this.#pending(next).length > 0;
+  /** K12: what does not fit ends as poison, else with the actor's last word, at worst without any. */
+  async #giveUp(work: Work<M, R, O>, reason: string): Promise<void> {
+    const { key, actor, ports } = this.#base;
+    const now = ports.clock.now();
+    const fits = async (say: Say<F, M, R, O>) => {
+      const fold = this.#fold();
+      fold.end(work, say);
+      return (await this.#write(fold, true)) === undefined;
+    };
+    this.#reportPoison(this.#fold().record(work, reason));
+    if (await fits((fields, input) => actor.onPoison(fields, input, reason, now))) return;
+    ports.observe({ kind: "trouble", key, what: `discarded ${work.name}: ${reason}`, cause: reason });
+    if (await fits((fields, input) => actor.lastWord?.(fields, input, now))) return;
+    if (!(await fits(() => undefined))) throw new Error(reason);
+  }
+
+  /**
+   * K5: the lease is kept while there is more to do. K6: but not taken before the runs of another owner are off the
+   * list, for whoever has it starts what is listed.
+   */
+  #keepsLease(next: Entry<F, R>): boolean {
+    const { entry, isHeld } = this.#tenure;
+    const runs = runsOf(next);
+    const isInheriting = !isHeld && runsOf(entry).some(({ id }) => runs.some((run) => run.id === id));
+    return !isInheriting && (runs.length > 0 || this.#mailbox.hasNew || this.#mailbox.pending(next).length > 0);
   }
 
   get #known(): Known<F, R> {
-    return { entry: this.#tenure.entry, revision: this.#tenure.revision, confirmed: this.#publisher.confirmed };
+    const { entry, revision, confirmed } = this.#tenure;
+    return { entry, revision, confirmed };
   }
 
   /** The next commit, with nothing handled so far. */
@@ -249,52 +223,58 @@ export class Activation<F, M, R, O> {
     return new Fold({ key, actor, now: ports.clock.now(), ...this.#known });
   }
 
-  #write(entry: Entry<F, R>, keepLease: boolean, ifFull?: IfFull): Promise<void> {
-    return this.#follow(() => this.#tenure.write(entry, keepLease, ifFull));
+  /** Says why if that is more than fits (K12). */
+  #write({ entry }: Fold<F, M, R, O>, isLast = false, keepLease = this.#keepsLease(entry)) {
+    return this.#follow(() => this.#tenure.write(entry, keepLease, isLast));
   }
 
   /** Goes on from the entry that is known after this; it was the newest at some instant in between (K4, K7). */
-  async #follow(change: () => Promise<void>): Promise<void> {
+  async #follow(change: () => Promise<string | undefined>): Promise<string | undefined> {
     const { mark } = this.#mailbox;
-    await change();
+    const tooLarge = await change();
+    if (tooLarge !== undefined) return tooLarge;
     this.#mailbox.follow(this.#tenure.entry.cursors, mark);
-    this.#runs.keepOnly(runsOf(this.#tenure.entry));
+    this.#effects.keepOnly(runsOf(this.#tenure.entry));
+    return undefined;
   }
 
   /** Drain: the lease ends at a commit that leaves what is listed so, for the next owner to go on with (K6). */
   async #giveAway(): Promise<void> {
-    this.#runs.keepOnly([]);
-    if (this.#tenure.isHeld) await this.#write(this.#fold().entry, false);
+    this.#effects.keepOnly([]);
+    if (this.#tenure.isHeld) await this.#write(this.#fold(), false, false);
     throw new Fenced(0);
   }
 
   #finish(): Known<F, R> {
     const { key, ports } = this.#base;
-    const versions = new Set<number>();
     for (const bell of this.#close()) {
       const version = this.#mailbox.newerThan(bell.item);
-      if (version !== undefined) versions.add(version);
+      if (version !== undefined) ports.observe({ kind: "newer", key, what: "mail", version });
       bell.nak(version === undefined ? AGAIN_DELAY_MS : NEWER_DELAY_MS);
     }
-    for (const version of versions) ports.observe({ kind: "newer", key, what: "mail", version });
     return this.#known;
   }
 
   #close(): readonly Bell[] {
     this.#isClosed = true;
-    this.#runs.keepOnly([]);
+    this.#effects.keepOnly([]);
     return this.#mailbox.bells;
   }
 
   /** Until a bell, a result, the renewal, or a retry of something that failed or was not there yet. */
   async #pause(): Promise<void> {
     const { clock } = this.#base.ports;
-    const { attempts, cursors, fields } = this.#tenure.entry;
-    const retries = attempts.map((x) => pauseOf(x, clock.now())).filter((ms) => ms > 0);
-    if (this.#mailbox.retry(cursors, this.#base.actor.full(fields))) retries.push(AGAIN_DELAY_MS);
-    const ms = Math.min(this.#tenure.renewInMs, this.#publisher.retryInMs, ...retries);
-    const cancel = ms === Infinity ? () => undefined : clock.after(Math.max(0, ms), () => this.#wake.raise());
-    await this.#wake.wait();
+    const { entry, renewInMs } = this.#tenure;
+    if (this.#mailbox.hasNew) return;
+    const now = clock.now();
+    const retries = entry.attempts.map(({ input }) => pauseOf(entry, input, now)).filter((ms) => ms > 0);
+    if (this.#mailbox.retry(entry)) retries.push(AGAIN_DELAY_MS);
+    const ms = Math.min(renewInMs, this.#effects.retryInMs, ...retries);
+    const woken = new Promise<void>((resolve) => {
+      this.#wake = resolve;
+    });
+    const cancel = ms === Infinity ? () => undefined : clock.after(Math.max(0, ms), this.#wake);
+    await woken;
     cancel();
   }
 }

@@ -101,7 +101,7 @@ export interface Actor<F, M, R, O> {
   /** Whether the state lists what this `work` mail answers. Timers are listed by the kernel. */
   expects(fields: F, answers: string): boolean;
   receive(fields: F, input: Input<M, R, O>, now: number): Decision<F, R>;
-  /** What to do with an input that failed three times (K11): an honest final, a dead letter. */
+  /** What to do with an input that failed three times (K11) or led to more than fits (K12): an honest final, a dead letter. */
   onPoison(fields: F, input: Input<M, R, O>, reason: string, now: number): Decision<F, R>;
   /**
    * For an input that ends without a trace because the state or the decision of `onPoison` is larger than

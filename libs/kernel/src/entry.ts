@@ -85,12 +85,12 @@ export const runsOf = <R>({ outstanding }: Listing<R>): ListedRun<R>[] => outsta
 export const publishesOf = <R>({ outstanding }: Listing<R>): ListedPublish[] =>
   outstanding.filter((x) => x.kind === "publish");
 
+/** What is listed and not known to be done. */
+export function openOf<F, R>({ entry, confirmed }: Pick<Known<F, R>, "entry" | "confirmed">): Listed<R>[] {
+  return entry.outstanding.filter(({ id }) => !confirmed.has(id));
+}
+
 export const NO_CURSORS: Cursors = { user: 0, control: 0, ops: 0, cut: 0 };
-
-/** What tells where in its log an entry has got to. */
-export type Place = Pick<Entry<unknown, unknown>, "mailStream" | "cursors" | "attempts">;
-
-export const nothingHandled = (mailStream: string): Place => ({ attempts: [], cursors: NO_CURSORS, mailStream });
 
 export function newEntry<F, R>(schema: number, mailStream: string, fields: F): Entry<F, R> {
   const nothing = { outstanding: [], timers: [], attempts: [] };

@@ -7,9 +7,10 @@ import {
   type Known,
   type Listed,
   type ListedPublish,
+  openOf,
   runsOf,
 } from "./entry.js";
-import type { MailWork, Work } from "./work.js";
+import { type MailWork, reasonOf, type Work } from "./work.js";
 
 /**
  * One commit's worth of decisions, pure: inputs are handled in order and folded into one entry (K8).
@@ -26,18 +27,21 @@ export interface FoldBase<F, M, R, O> extends Known<F, R> {
 }
 
 /** Attempts before an input counts as poison, and the pauses after them in milliseconds (K11). */
-export const MAX_ATTEMPTS = 3;
+const MAX_ATTEMPTS = 3;
 const RETRY_AFTER_MS = [50, 250, 1_000] as const;
 
-export function attemptAt<F, R>(entry: Entry<F, R>, input: string): Attempt | undefined {
+function attemptAt<F, R>(entry: Entry<F, R>, input: string): Attempt | undefined {
   return entry.attempts.find((x) => x.input === input);
 }
 
 /** Milliseconds until it is tried again; none when the instant is so far off that another clock must have set it. */
-export function pauseOf({ notBefore }: Attempt, now: number): number {
-  const ms = notBefore - now;
+export function pauseOf<F, R>(entry: Entry<F, R>, input: string, now: number): number {
+  const ms = (attemptAt(entry, input)?.notBefore ?? now) - now;
   return ms > Math.max(...RETRY_AFTER_MS) ? 0 : Math.max(0, ms);
 }
+
+/** What the actor says about an input; undefined: nothing. */
+export type Say<F, M, R, O> = (fields: F, input: Input<M, R, O>) => Decision<F, R> | undefined;
 
 export class Fold<F, M, R, O> {
   /** What the commit will write; to begin with, only what is published is off the list. */
@@ -46,50 +50,45 @@ export class Fold<F, M, R, O> {
   #n = 0;
 
   constructor(base: FoldBase<F, M, R, O>) {
-    const { entry, actor, confirmed } = base;
-    const outstanding = entry.outstanding.filter((x) => x.kind === "run" || !confirmed.has(x.id));
     this.#base = base;
-    this.entry = { ...entry, schema: actor.schema, outstanding };
+    this.entry = { ...base.entry, schema: base.actor.schema, outstanding: openOf(base) };
   }
 
   /** Handles inputs in order; an attempt is returned when one failed and shall be tried again later. */
   handle(works: readonly Work<M, R, O>[]): Attempt | undefined {
     for (const work of works) {
       const tried = attemptAt(this.entry, work.name);
+      const pauseMs = RETRY_AFTER_MS[tried?.n ?? 0];
       try {
         this.#settle(work, this.#decide(work, tried));
       } catch (cause) {
-        const reason = cause instanceof Error ? cause.message : String(cause);
-        const n = (tried?.n ?? 0) + 1;
-        const pauseMs = RETRY_AFTER_MS[n - 1];
-        if (pauseMs !== undefined)
-          return this.record({ input: work.name, n, notBefore: this.#base.now + pauseMs, reason });
-        this.#settle(work, this.#lastResort(work, reason));
+        if (pauseMs !== undefined) return this.record(work, reasonOf(cause), this.#base.now + pauseMs);
+        this.#settle(work, this.#lastResort(work, reasonOf(cause)));
       }
     }
     return undefined;
   }
 
-  /** Past it with the actor's last word, if it has one: what cannot be handled must not stop the conversation either. */
-  discard(work: Work<M, R, O>): void {
-    const { actor, now } = this.#base;
+  /** Past it with what is to be said about it, if that is anything. */
+  end(work: Work<M, R, O>, say: Say<F, M, R, O>): void {
+    const { fields } = this.entry;
     const input = this.#inputOf(work);
-    if (input === undefined || !actor.lastWord) return this.discardSilently(work);
-    const { entry } = this;
     try {
-      this.#settle(work, actor.lastWord(entry.fields, input, now));
-    } catch {
-      this.entry = entry;
-      this.discardSilently(work);
+      this.#settle(work, (input && say(fields, input)) ?? { fields });
+    } catch (cause) {
+      this.#settle(work, this.#lastResort(work, reasonOf(cause)));
     }
   }
 
-  discardSilently(work: Work<M, R, O>): void {
-    this.#settle(work, { fields: this.entry.fields });
+  /** Whether all attempts at it are spent. */
+  isPoison({ name }: Work<M, R, O>): boolean {
+    return (attemptAt(this.entry, name)?.n ?? 0) >= MAX_ATTEMPTS;
   }
 
-  record(attempt: Attempt): Attempt {
-    const others = this.entry.attempts.filter((x) => x.input !== attempt.input);
+  /** Lists a further attempt at it. */
+  record({ name }: Work<M, R, O>, reason: string, notBefore = 0): Attempt {
+    const attempt = { input: name, n: (attemptAt(this.entry, name)?.n ?? 0) + 1, notBefore, reason };
+    const others = this.entry.attempts.filter((x) => x.input !== name);
     this.entry = { ...this.entry, attempts: [...others, attempt] };
     return attempt;
   }
@@ -100,7 +99,7 @@ export class Fold<F, M, R, O> {
     if (work.kind === "mail" && work.fault !== undefined) return this.#lastResort(work, work.fault);
     const input = this.#inputOf(work);
     if (input === undefined) return { fields };
-    const poison = work.fault ?? (tried && tried.n >= MAX_ATTEMPTS ? tried.reason : undefined);
+    const poison = work.fault ?? (this.isPoison(work) ? tried?.reason : undefined);
     return poison === undefined ? actor.receive(fields, input, now) : actor.onPoison(fields, input, poison, now);
   }
 

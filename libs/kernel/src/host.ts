@@ -24,13 +24,13 @@ export class Host<F, M, R, O> {
   readonly #base: HostBase<F, M, R, O>;
   readonly #live = new Map<string, Activation<F, M, R, O>>();
   readonly #kept = new Map<string, Known<F, R>>();
-  /** When an owner was first and last found silent, by owner, epoch and revision. */
+  /** When an owner was first and last found silent, by owner and revision. */
   readonly #silent = new Map<string, { readonly firstAt: number; readonly lastAt: number }>();
   readonly #heard = new HeardMail();
   #serial = 0;
   #cancelWorking: () => void = () => undefined;
-  #onEmpty: (() => void)[] = [];
-  #handOver = false;
+  #onEmpty: () => void = () => undefined;
+  #isHandingOver = false;
 
   constructor(base: HostBase<F, M, R, O>) {
     this.#base = base;
@@ -50,7 +50,7 @@ export class Host<F, M, R, O> {
 
   /** Another process offers a bell to the owner it found in the state; whether it is taken. */
   take(owner: string, bell: Bell): boolean {
-    return this.#live.get(bell.key)?.take(owner, bell) ?? false;
+    return this.#live.get(bell.key)?.join(bell, owner) ?? false;
   }
 
   /**
@@ -62,16 +62,16 @@ export class Host<F, M, R, O> {
    */
   async drain({ graceMs, handOverMs }: DrainLimits): Promise<number> {
     const { clock } = this.#base.ports;
-    let isGivenUp = false;
-    let cancel = clock.after(graceMs, () => {
-      this.#handOver = true;
-      for (const activation of this.#live.values()) activation.handOver();
-      cancel = clock.after(handOverMs, () => {
-        isGivenUp = true;
-        this.#tellEmpty();
+    let cancel = () => undefined as void;
+    await new Promise<void>((resolve) => {
+      this.#onEmpty = resolve;
+      if (this.#live.size === 0) return resolve();
+      cancel = clock.after(graceMs, () => {
+        this.#isHandingOver = true;
+        for (const activation of this.#live.values()) activation.handOver();
+        cancel = clock.after(handOverMs, resolve);
       });
     });
-    while (this.#live.size > 0 && !isGivenUp) await new Promise<void>((resolve) => this.#onEmpty.push(resolve));
     cancel();
     this.#cancelWorking();
     return this.#live.size;
@@ -95,28 +95,25 @@ export class Host<F, M, R, O> {
     this.#kept.delete(key);
     this.#live.set(key, activation);
     activation.join(bell);
-    if (this.#handOver) activation.handOver();
+    if (this.#isHandingOver) activation.handOver();
     void activation.run().then((kept) => this.#ended(key, activation, kept));
   }
 
   #ended(key: string, activation: Activation<F, M, R, O>, kept: Known<F, R> | undefined): void {
     if (this.#live.get(key) === activation) this.#live.delete(key);
-    if (kept && !this.#live.has(key)) this.#keep(key, kept);
-    if (this.#live.size === 0) this.#tellEmpty();
-  }
-
-  #tellEmpty(): void {
-    for (const resolve of this.#onEmpty.splice(0)) resolve();
+    if (kept && !this.#live.has(key)) this.#kept.set(key, kept);
+    const oldest = this.#kept.keys().next();
+    if (this.#kept.size > this.#base.options.keep && !oldest.done) this.#kept.delete(oldest.value);
+    if (this.#live.size === 0) this.#onEmpty();
   }
 
   async #offer(holder: Holder, bell: Bell): Promise<void> {
     const { ports, options } = this.#base;
     const answer = await ports.owner.offer(holder.owner, bell).catch(() => "silent" as const);
-    const name = nameOf(holder);
-    this.#forgetOldSilence();
     const now = ports.clock.monotonic();
-    if (answer !== "silent") this.#silent.delete(name);
-    else this.#silent.set(name, { firstAt: this.#silent.get(name)?.firstAt ?? now, lastAt: now });
+    const { firstAt } = this.#silenceOf(holder) ?? { firstAt: now };
+    if (answer === "silent") this.#silent.set(nameOf(holder), { firstAt, lastAt: now });
+    else this.#silent.delete(nameOf(holder));
     if (answer !== "taken") bell.nak(options.busyDelayMs);
   }
 
@@ -124,24 +121,18 @@ export class Host<F, M, R, O> {
   #isDead(holder: Holder): boolean {
     const { processId, ports, options } = this.#base;
     if (holder.owner.startsWith(`${processId}-`)) return true;
-    this.#forgetOldSilence();
-    const silence = this.#silent.get(nameOf(holder));
+    const silence = this.#silenceOf(holder);
     if (silence === undefined || ports.clock.monotonic() - silence.firstAt < options.silenceMs) return false;
     // Offers made at the same time share one hitch of the network: only later ones confirm it.
     return silence.lastAt - silence.firstAt >= options.busyDelayMs;
   }
 
   /** Silence that nobody has confirmed for a while says nothing: an owner may have answered since, had it been asked. */
-  #forgetOldSilence(): void {
+  #silenceOf(holder: Holder) {
     const { ports, options } = this.#base;
     const before = ports.clock.monotonic() - 2 * options.busyDelayMs - options.silenceMs;
     for (const [name, { lastAt }] of this.#silent) if (lastAt < before) this.#silent.delete(name);
-  }
-
-  #keep(key: string, kept: Known<F, R>): void {
-    this.#kept.set(key, kept);
-    const oldest = this.#kept.keys().next();
-    if (this.#kept.size > this.#base.options.keep && !oldest.done) this.#kept.delete(oldest.value);
+    return this.#silent.get(nameOf(holder));
   }
 
   #keepWorking(): void {
@@ -152,4 +143,4 @@ export class Host<F, M, R, O> {
   }
 }
 
-const nameOf = ({ owner, epoch, revision }: Holder): string => `${owner}#${epoch}#${revision}`;
+const nameOf = ({ owner, revision }: Holder): string => `${owner}#${revision}`;

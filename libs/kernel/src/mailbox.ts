@@ -1,4 +1,4 @@
-import type { Cursors, Entry, Place } from "./entry.js";
+import { type Cursors, type Entry, type Known, openOf } from "./entry.js";
 import type { Bell, LogOrigin, MailItem } from "./ports.js";
 import type { ActivationBase } from "./tenure.js";
 import { type MailWork, mailWork, type Work } from "./work.js";
@@ -55,23 +55,27 @@ export class Mailbox<F, M, R, O> {
   }
 
   /** Reads each log that has a bell of unread mail, unless all of it is in hand; what is not there then is not there yet. */
-  async look(place: Place, full: boolean): Promise<void> {
-    const { cursors } = place;
+  async look(entry: Entry<F, R>): Promise<void> {
+    const { user, control, ops } = entry.cursors;
     this.#seenTo = this.#rung;
-    const fromOf = { in: Math.min(cursors.user, cursors.control) + 1, ops: cursors.ops + 1 };
-    const unread = this.#unread(cursors, full);
+    const from = { in: Math.min(user, control) + 1, ops: ops + 1 };
+    const unread = this.#unread(entry);
     const logs = LOGS.filter((origin) => {
       const wanted = unread.filter(({ work }) => work.item.origin === origin);
-      return wanted.length > 0 && !this.#isInHand(place, origin, wanted);
+      return wanted.length > 0 && !this.#isInHand(entry, origin, wanted);
     });
-    await Promise.all(logs.map((origin) => this.#scan(origin, fromOf[origin], full)));
+    await Promise.all(logs.map((origin) => this.#scan(origin, from[origin], this.#isFull(entry))));
+  }
+
+  #isFull({ fields }: Entry<F, R>): boolean {
+    return this.#base.actor.full(fields);
   }
 
   /**
    * K2: takes what a read would find from the bells, where nothing else can be there. That all control mail before the
    * user cursor is handled holds only while nothing waits to be tried again.
    */
-  #isInHand({ mailStream, cursors, attempts }: Place, origin: LogOrigin, wanted: readonly Held<M>[]): boolean {
+  #isInHand({ mailStream, cursors, attempts }: Entry<F, R>, origin: LogOrigin, wanted: readonly Held<M>[]): boolean {
     if (attempts.length > 0) return false;
     const after = origin === "ops" ? cursors.ops : cursors.user;
     const upTo = Math.max(...wanted.map(({ work }) => work.bell));
@@ -84,16 +88,17 @@ export class Mailbox<F, M, R, O> {
   }
 
   /** Has the next look read again what the last one did not find; whether there is any. */
-  retry(cursors: Cursors, full: boolean): boolean {
-    if (this.#unread(cursors, full).length === 0) return false;
+  retry(entry: Entry<F, R>): boolean {
+    if (this.#unread(entry).length === 0) return false;
     this.#seenTo = 0;
     return true;
   }
 
   /** Bells above the cursor whose mail is not known; user mail that the actor cannot take now stays where it is. */
-  #unread(cursors: Cursors, full: boolean): Held<M>[] {
+  #unread(entry: Entry<F, R>): Held<M>[] {
+    const full = this.#isFull(entry);
     return [...this.#held.values()].filter(({ work }) => {
-      const isWanted = work.lane !== null && !(full && work.lane === "user") && !isBehind(cursors, work);
+      const isWanted = work.lane !== null && !(full && work.lane === "user") && !isBehind(entry.cursors, work);
       return isWanted && !this.#log.has(work.bell) && this.newerThan(work.item) === undefined;
     });
   }
@@ -124,13 +129,13 @@ export class Mailbox<F, M, R, O> {
   }
 
   /** Unhandled mail in the order it is to be handled: control, user, ops, answers. */
-  pending(entry: Entry<F, R>, full: boolean): MailWork<M>[] {
+  pending(entry: Entry<F, R>): MailWork<M>[] {
     const log = [...this.#log.values()]
       .filter((work) => !isBehind(entry.cursors, work) && this.newerThan(work.item) === undefined)
       .sort((a, b) => a.item.seq - b.item.seq);
     const of = (lane: MailWork<M>["lane"]) => log.filter((work) => work.lane === lane);
     const answers = [...this.#held.values()].map(({ work }) => work).filter((work) => this.#isAwaited(entry, work));
-    return [...of("control"), ...(full ? [] : of("user")), ...of("ops"), ...answers];
+    return [...of("control"), ...(this.#isFull(entry) ? [] : of("user")), ...of("ops"), ...answers];
   }
 
   /** `work` and `self` mail is handled from the delivery itself, while the entry waits for it. */
@@ -148,9 +153,10 @@ export class Mailbox<F, M, R, O> {
   }
 
   /** Acks what is settled by this entry and forgets it; whether there was any. */
-  ackSettled(entry: Entry<F, R>, confirmed: ReadonlySet<string>): boolean {
-    const owed = entry.outstanding.filter((x) => x.kind === "run" || !confirmed.has(x.id)).map((x) => x.bell);
-    const isOwed = (bell: number) => owed.includes(bell) || owed.includes(null);
+  ackSettled(known: Known<F, R>): boolean {
+    const { entry } = known;
+    const open = openOf(known);
+    const isOwed = (seq: number) => open.some(({ bell }) => bell === seq || bell === null);
     const settled = [...this.#held.values()].filter((x) => this.#isHandled(entry, x) && !isOwed(x.work.bell));
     for (const { bell, work } of settled) {
       bell.ack();

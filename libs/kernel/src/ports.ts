@@ -68,11 +68,11 @@ export interface SegmentPort {
 
 export type BlobOutcome =
   | { readonly kind: "stored" }
-  /** The store has no room: nothing was written, and trying again is no use until somebody makes some (K12). */
-  | {
-      readonly kind: "full" /** For an operator: which store, and what would raise its limit. */;
-      readonly reason: string;
-    };
+  /**
+   * The store has no room: nothing was written, and trying again is no use until somebody makes some (K12).
+   * The reason tells an operator which store it is, and what would raise its limit.
+   */
+  | { readonly kind: "full"; readonly reason: string };
 
 export interface BlobPort {
   /** Create-only; that it exists already is success. Rejects when the outcome is unknown. */

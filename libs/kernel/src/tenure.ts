@@ -1,6 +1,5 @@
-import type { Actor, Offloaded } from "./actor.js";
-import { Backoff } from "./backoff.js";
-import { type Entry, newEntry, runsOf } from "./entry.js";
+import type { Actor } from "./actor.js";
+import { type Entry, newEntry, publishesOf, runsOf } from "./entry.js";
 import type { HeardMail } from "./heard-mail.js";
 import type { HostBase } from "./options.js";
 import type { Bell, StoredEntry } from "./ports.js";
@@ -12,7 +11,7 @@ import type { Bell, StoredEntry } from "./ports.js";
  * K4 After a write whose outcome is unknown the leader's entry is where everything starts over;
  *    revisions older than one seen are ignored.
  * K5 The first commit takes the lease, every commit renews it, the last releases it. Others go by the
- *    wall clock in it, its owner by a deadline on the monotonic clock.
+ *    wall clock in it, its owner by the monotonic clock alone.
  * K9 While commits are impossible their owner waits, longer each time; one without a lease gives up.
  */
 export interface ActivationBase<F, M, R, O> extends HostBase<F, M, R, O> {
@@ -28,7 +27,6 @@ export interface ActivationBase<F, M, R, O> extends HostBase<F, M, R, O> {
 
 export interface Holder {
   readonly owner: string;
-  readonly epoch: number;
   /** Of the entry that names it: one that commits is not dead. */
   readonly revision: number;
 }
@@ -46,52 +44,44 @@ export class Fenced extends Error {
   }
 }
 
-/** The entry, or what it names, would be more than the store takes: it stays as it was (K12). */
-export class TooLarge extends Error {
-  override readonly name = "TooLarge";
-}
-
 /** How long what only a newer service can handle is left alone. */
 export const NEWER_DELAY_MS = 5_000;
-const LONGEST_RETRY_MS = 1_000;
-/** Writes that fail in a row before the bells are given back, and for how long. */
+/** Pauses after failures in a row; without a lease there are only so many before the bells are given back, for a while. */
+const FIRST_RETRY_MS = 50;
+const LONGEST_RETRY_MS = 2_000;
 const MOST_FAILURES = 5;
 const GIVE_UP_DELAY_MS = 2_000;
-
-export type IfFull = "refuse" | "keep";
 
 export class Tenure<F, M, R, O> {
   entry!: Entry<F, R>;
   revision = 0;
+  /** Ids of listed effects that are known to be published. */
+  confirmed: Set<string>;
   /** Whether the entry's lease is this activation's. */
   isHeld = false;
+  readonly #base: ActivationBase<F, M, R, O>;
   /** Whether the entry was the newest at some instant of this activation. */
   #isConfirmed = false;
-  readonly #base: ActivationBase<F, M, R, O>;
-  /** Monotonic instant after which the lease no longer surely holds, or what was read without one is too old (K5). */
-  #endsAt = 0;
-  /** Monotonic instant before the last write that surely landed was sent. */
-  #landedAt = -Infinity;
-  readonly #backoff = new Backoff();
+  /** Monotonic instant: with a lease, before the newest write that surely landed was sent; else when the entry was read. */
+  #since = 0;
+  #failures = 0;
 
-  constructor(base: ActivationBase<F, M, R, O>) {
+  constructor(base: ActivationBase<F, M, R, O>, confirmed: ReadonlySet<string> = new Set()) {
     this.#base = base;
+    this.confirmed = new Set(confirmed);
   }
 
   /** Goes on from an entry known to be stored since then; fenced by somebody else's live lease. */
-  adopt(entry: Entry<F, R>, revision: number, knownAt = this.#base.ports.clock.monotonic()): void {
-    const { owner, isDead, options, ports } = this.#base;
-    const { lease, epoch } = entry;
-    const leftMs = (lease?.until ?? 0) - ports.clock.now();
+  adopt(entry: Entry<F, R>, revision: number, since = this.#base.ports.clock.monotonic()): void {
+    const { owner, isDead, ports } = this.#base;
+    const { lease } = entry;
     this.entry = entry;
     this.revision = revision;
+    this.confirmed = new Set(publishesOf(entry).flatMap(({ id }) => (this.confirmed.has(id) ? id : [])));
     this.isHeld = lease?.owner === owner;
-    // Capped: of all clocks only the monotonic one does not jump.
-    this.#endsAt = this.isHeld
-      ? ports.clock.monotonic() + Math.min(leftMs, options.leaseMs)
-      : knownAt + options.leaseMs;
-    if (lease === null || this.isHeld || leftMs <= 0) return;
-    const holder = { owner: lease.owner, epoch, revision };
+    this.#since = since;
+    if (lease === null || this.isHeld || lease.until <= ports.clock.now()) return;
+    const holder = { owner: lease.owner, revision };
     if (!isDead(holder)) throw new Fenced(0, holder);
   }
 
@@ -106,152 +96,116 @@ export class Tenure<F, M, R, O> {
     return { ...raw, fields: actor.decodeFields(raw.fields, raw.schema) };
   }
 
+  get #ageMs(): number {
+    return this.#base.ports.clock.monotonic() - this.#since;
+  }
+
+  /** Fenced when the entry was known to be the newest so long ago that others may have gone on from it (K5). */
+  hold(): void {
+    if (this.#ageMs >= this.#base.options.leaseMs) throw new Fenced(0);
+  }
+
+  /** Whether a commit landed so recently that nobody can have taken the owner for dead since (K5). */
+  get isFresh(): boolean {
+    return this.isHeld && this.#ageMs < this.#base.options.silenceMs;
+  }
+
+  /** Milliseconds until the lease has to be renewed; Infinity when none is held. */
+  get renewInMs(): number {
+    return this.isHeld ? this.#base.options.renewMs - this.#ageMs : Infinity;
+  }
+
   /**
    * K12: stores the older part of a state that has grown, and goes on from one that names it; that is
    * true when the next commit has landed, and forgotten when it is refused.
-   *
-   * False when the state turns out to be outdated and has to be read anew before: it may have been erased since, and
-   * what was erased must not be stored again.
    */
-  async seal(): Promise<boolean> {
+  async seal(): Promise<void> {
     const { key, actor, ports } = this.#base;
     const sealing = actor.seal(this.entry.fields);
-    if (!sealing) return true;
-    if (!(await this.#mayStore())) return false;
+    if (!sealing || !(await this.#isNewest())) return;
     try {
       for (const { name, text } of sealing.segments) await ports.segments.create(name, text);
       this.entry = { ...this.entry, fields: sealing.fields };
     } catch (cause) {
       ports.observe({ kind: "trouble", key, what: "sealing", cause });
     }
-    return true;
   }
 
-  get isOver(): boolean {
-    return this.isHeld && this.#isOutdated;
-  }
-
-  get #isOutdated(): boolean {
-    return this.#base.ports.clock.monotonic() >= this.#endsAt;
-  }
-
-  /** Fenced when the entry was known to be the newest so long ago that others may have gone on from it (K5). */
-  hold(): void {
-    if (this.#isOutdated) throw this.isHeld ? this.lost() : new Fenced(0);
-  }
-
-  /** Whether a commit landed so recently that nobody can have taken the owner for dead since (K5). */
-  get isFresh(): boolean {
-    const { options, ports } = this.#base;
-    return this.isHeld && ports.clock.monotonic() - this.#landedAt < options.silenceMs;
-  }
-
-  /** Milliseconds until the lease has to be renewed; Infinity when none is held. */
-  get renewInMs(): number {
-    const { options, ports } = this.#base;
-    const renewAt = this.#endsAt - options.leaseMs + options.renewMs;
-    return this.isHeld ? renewAt - ports.clock.monotonic() : Infinity;
+  /** K12: one that was kept in memory may be long outdated, and what was erased since must not be stored again. */
+  async #isNewest(): Promise<boolean> {
+    this.#isConfirmed ||= ((await this.#readLeader())?.revision ?? 0) === this.revision;
+    return this.#isConfirmed;
   }
 
   /**
-   * One commit. Afterwards the entry known is the one written, or else the leader's. `ifFull`: what becomes of large
-   * texts when their store is full; what ends an input is written with them rather than not at all.
+   * One commit. Afterwards the entry known is the one written, or else the leader's; unless it, or what it names, is
+   * more than the stores take: then nothing has changed, and the result says why (K12). `isLast`: large texts are
+   * written along when their store is full, for what ends an input must not wait for room.
    */
-  async write(folded: Entry<F, R>, keepLease: boolean, ifFull: IfFull = "refuse"): Promise<void> {
-    const { key, owner, options, ports } = this.#base;
-    const runs = this.isHeld ? 0 : runsOf(this.entry).length;
-    const lighter = this.#base.actor.offload?.(folded);
-    // As with sealing: what was erased must not be stored again.
-    if (lighter && !(await this.#mayStore())) return this.refresh();
+  async write(folded: Entry<F, R>, keepLease: boolean, isLast: boolean): Promise<string | undefined> {
+    const { key, owner, actor, options, ports } = this.#base;
+    const { blobs, fields, outstanding } = actor.offload?.(folded) ?? { ...folded, blobs: [] };
+    if (blobs.length > 0 && !(await this.#isNewest())) return this.refresh();
     try {
-      const light = await this.#offloaded(folded, lighter, ifFull);
+      const outcomes = await Promise.all(blobs.map(({ name, text }) => ports.blobs.create(name, text)));
+      const full = outcomes.find((outcome) => outcome.kind === "full");
+      if (full && !isLast) return full.reason;
+      const light = full ? folded : { ...folded, fields, outstanding };
       const lease = keepLease ? { owner, until: ports.clock.now() + options.leaseMs } : null;
       const next = { ...light, epoch: folded.epoch + (this.isHeld ? 0 : 1), lease };
       const sentAt = ports.clock.monotonic();
       const outcome = await ports.state.write(key, JSON.stringify(next), this.revision);
-      if (outcome.kind === "stored") {
-        this.#backoff.reset();
-        this.#landedAt = sentAt;
-        this.#isConfirmed = true;
-        this.adopt(next, outcome.revision, sentAt);
-        ports.observe({ kind: "point", point: "committed", key });
-        if (runs > 0) ports.observe({ kind: "takeover", key, epoch: next.epoch, runs });
-        return;
-      }
-      if (outcome.kind === "too-large") throw new TooLarge("the state would be larger than the server takes");
+      if (outcome.kind === "too-large") return "the state would be larger than the server takes";
+      if (outcome.kind === "stored") return this.#landed(next, outcome.revision, sentAt);
       ports.observe({ kind: "refused", key, revision: this.revision });
     } catch (cause) {
-      if (cause instanceof TooLarge) throw cause;
-      ports.observe({ kind: "trouble", key, what: "commit", cause });
-      await this.#pauseAfterFailure();
+      await this.#pauseAfter("commit", cause);
     }
-    await this.refresh();
+    return this.refresh();
   }
 
-  /** K12: what is large is stored before the commit that names it; if it cannot be, there is no commit. */
-  async #offloaded(folded: Entry<F, R>, lighter: Offloaded<F, R> | undefined, ifFull: IfFull): Promise<Entry<F, R>> {
-    if (!lighter) return folded;
-    const { ports } = this.#base;
-    const { blobs, fields, outstanding } = lighter;
-    const outcomes = await Promise.all(blobs.map(({ name, text }) => ports.blobs.create(name, text)));
-    const full = outcomes.find((outcome) => outcome.kind === "full");
-    if (full && ifFull === "keep") return folded;
-    if (full) throw new TooLarge(full.reason);
-    return { ...folded, fields, outstanding };
+  #landed(entry: Entry<F, R>, revision: number, sentAt: number): undefined {
+    const { key, ports } = this.#base;
+    const runs = this.isHeld ? 0 : runsOf(this.entry).length;
+    this.#failures = 0;
+    this.#isConfirmed = true;
+    this.adopt(entry, revision, sentAt);
+    ports.observe({ kind: "point", point: "committed", key });
+    if (runs > 0) ports.observe({ kind: "takeover", key, epoch: entry.epoch, runs });
   }
 
-  /** K9: a store that takes nothing is not hammered, and nobody waits in memory for it without a lease. */
-  async #pauseAfterFailure(): Promise<void> {
-    const pauseMs = this.#backoff.fail();
-    if (!this.isHeld && this.#backoff.failures >= MOST_FAILURES) throw new Fenced(GIVE_UP_DELAY_MS);
-    const leftMs = this.isHeld ? this.#endsAt - this.#base.ports.clock.monotonic() : Infinity;
-    await this.#wait(Math.max(0, Math.min(pauseMs, leftMs)));
+  /** K9: a store that fails is not hammered, and nobody waits in memory for it without a lease. */
+  async #pauseAfter(what: string, cause: unknown): Promise<void> {
+    const { key, options, ports } = this.#base;
+    ports.observe({ kind: "trouble", key, what, cause });
+    const pauseMs = Math.min(FIRST_RETRY_MS * 2 ** this.#failures++, LONGEST_RETRY_MS);
+    if (this.isHeld) this.hold();
+    else if (this.#failures >= MOST_FAILURES) throw new Fenced(GIVE_UP_DELAY_MS);
+    const leftMs = this.isHeld ? options.leaseMs - this.#ageMs : Infinity;
+    await new Promise<void>((resolve) => void ports.clock.after(Math.min(pauseMs, leftMs), resolve));
   }
 
-  #wait(ms: number): Promise<void> {
-    return new Promise((resolve) => void this.#base.ports.clock.after(ms, resolve));
-  }
-
-  /** Starts over from the leader's entry; fenced when the lease is gone by it, or may be, or when the log is another. */
-  async refresh(): Promise<void> {
-    const { epoch, mailStream } = this.entry;
+  /** Starts over from the leader's entry; fenced when the lease is gone by it, or when the log is another. */
+  async refresh(): Promise<undefined> {
+    const { mailStream } = this.entry;
     const stored = await this.#readLeader();
     const entry = this.decode(stored, mailStream);
-    const isMine = entry.lease?.owner === this.#base.owner && entry.epoch === epoch;
-    if (this.isHeld && !isMine) throw this.lost();
-    if (entry.mailStream !== mailStream) throw new Fenced(0);
+    const isMine = entry.lease?.owner === this.#base.owner;
+    if ((this.isHeld && !isMine) || entry.mailStream !== mailStream) throw new Fenced(0);
     this.#isConfirmed = true;
-    this.adopt(entry, stored?.revision ?? 0);
-  }
-
-  /** K12: whether the entry was the newest in this activation; one that was kept in memory may be long outdated. */
-  async #mayStore(): Promise<boolean> {
-    return this.#isConfirmed || this.#isNewest();
-  }
-
-  async #isNewest(): Promise<boolean> {
-    const stored = await this.#readLeader();
-    this.#isConfirmed = (stored?.revision ?? 0) === this.revision;
-    return this.#isConfirmed;
+    // Which write of this activation is read here is not known, but it was sent after all that is known so far.
+    this.adopt(entry, stored?.revision ?? 0, isMine ? this.#since : undefined);
   }
 
   async #readLeader(): Promise<StoredEntry | null> {
-    const { key, ports } = this.#base;
-    for (let pauseMs = 50; ; pauseMs = Math.min(2 * pauseMs, LONGEST_RETRY_MS)) {
+    for (;;) {
       try {
-        const stored = await ports.state.read(key, "leader");
+        const stored = await this.#base.ports.state.read(this.#base.key, "leader");
         if ((stored?.revision ?? 0) >= this.revision) return stored;
+        throw new Error("the entry read is older than one known");
       } catch (cause) {
-        ports.observe({ kind: "trouble", key, what: "read", cause });
+        await this.#pauseAfter("read", cause);
       }
-      if (this.isOver) throw this.lost();
-      await this.#wait(pauseMs);
     }
-  }
-
-  /** Nothing more is started, published or acked here (K5, K7). */
-  lost(): Fenced {
-    this.#base.ports.observe({ kind: "lost", key: this.#base.key });
-    return new Fenced(0);
   }
 }

@@ -50,6 +50,8 @@ function laneOf<M>({ origin }: MailItem, read: DecodedMail<M>): MailWork<M>["lan
   return read.kind === "ok" && read.lane !== "user" ? "control" : "user";
 }
 
+export const reasonOf = (cause: unknown): string => (cause instanceof Error ? cause.message : String(cause));
+
 export function resultWork<R, O>(run: ListedRun<R>, outcome: O): RunWork<R, O> {
   const { id, bell, ref, body } = run;
   return { kind: "runs", name: id, bell, runs: [run], input: { kind: "result", run: { ref, body }, outcome } };

@@ -1,6 +1,6 @@
 import { expect, test, vi } from "vitest";
 import { HOST_DEFAULTS } from "../src/index.js";
-import { simActor } from "../src/testing/index.js";
+import { simActor, type SimFields, type SimOutcome, type SimRun } from "../src/testing/index.js";
 import { ActorRun, type Write } from "./actor-run.js";
 
 const actor = simActor();
@@ -99,6 +99,24 @@ test("a takeover is reported with its epoch and the number of its runs", async (
   second.ports.broker.write("k", JSON.stringify({ ...entry, lease: { owner: "gone-1", until: 0 } }), 0);
   await second.ring(await second.ports.putMail("k", "in", "d2"));
   expect(second.events).toContainEqual({ kind: "takeover", key: "k", epoch: 2, runs: 1 });
+});
+
+test("K11: once an attempt is recorded it is made before other mail can end the process", async () => {
+  const logAtDeath: string[][] = [];
+  const killing = simActor(() => logAtDeath.push([...fieldsIn(run.ports.broker.read("k")).log]));
+  const ringsMeanwhile =
+    (write: Write): Write =>
+    async (...args) => {
+      const outcome = await write(...args);
+      if (outcome.kind === "stored" && outcome.revision === 1) run.host.ring(await run.ports.ring(killer));
+      return outcome;
+    };
+  const run = new ActorRun<SimFields, string, SimRun, SimOutcome>(killing, answering, ringsMeanwhile);
+  const killer = await run.ports.putMail("k", "in", "z1");
+  const suspect = await run.ports.ring(await run.ports.putMail("k", "ops", "u2"));
+  run.host.ring({ ...suspect, redelivered: true });
+  await run.until(() => run.host.size === 0);
+  expect(logAtDeath).toEqual([expect.arrayContaining(["mail u2"])]);
 });
 
 test("K12: a state kept in memory is not sealed when another process has erased it meanwhile", async () => {

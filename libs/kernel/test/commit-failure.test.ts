@@ -91,6 +91,12 @@ test("K5: a side-effecting run starts only after a commit that nobody can have t
   expect(started).toEqual([2]);
 });
 
+test("K5: a lease that is found again after a lost answer is no newer than its commit", async () => {
+  const { run, started } = startedRuns(() => Promise.reject(new Error("no answer in time")));
+  expect(await run.ring(await run.ports.putMail("k", "in", "s1"))).toEqual(["ack"]);
+  expect(started).toEqual([2]);
+});
+
 test("K5: a run whose repetition is harmless needs no commit of its own", async () => {
   const { run, started } = startedRuns(async () => undefined);
   expect(await run.ring(await run.ports.putMail("k", "in", "u1"))).toEqual(["ack"]);

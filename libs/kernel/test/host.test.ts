@@ -1,4 +1,4 @@
-import { expect, test } from "vitest";
+import { expect, test, vi } from "vitest";
 import { newEntry } from "../src/entry.js";
 import { HOST_DEFAULTS } from "../src/index.js";
 import { simActor } from "../src/testing/index.js";
@@ -70,4 +70,17 @@ test("K5: a silent owner that commits is given the whole time anew", async () =>
     await run.pass(busyDelayMs);
     if (i % 2 === 1) renew();
   }
+});
+
+test("K1: a bell of a log that has been replaced is not passed on to an owner who reads the new one", async () => {
+  const { run, ring, answer, offersTaken } = besideAnother();
+  const { broker } = run.ports;
+  await answer();
+  const read = broker.read.bind(broker);
+  vi.spyOn(broker, "read").mockImplementationOnce((...args) => {
+    broker.recreateLog();
+    return read(...args);
+  });
+  expect(await ring()).toEqual(["nak 0"]);
+  expect(offersTaken).toEqual([]);
 });

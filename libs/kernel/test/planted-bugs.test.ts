@@ -47,9 +47,9 @@ const MUTANTS: readonly Mutant[] = [
     name: "K3: ids are recomputed at publish",
     edits: [
       {
-        file: "publisher.ts",
+        file: "effects.ts",
         from: "await ports.publish.publish(effect);",
-        to: "await ports.publish.publish({ ...effect, id: effect.id.replace(/[0-9]+$/, String(effects.indexOf(effect))) });",
+        to: "await ports.publish.publish({ ...effect, id: effect.id.replace(/[0-9]+$/, String(this.#tenure.entry.outstanding.indexOf(effect))) });",
       },
     ],
   },
@@ -57,7 +57,7 @@ const MUTANTS: readonly Mutant[] = [
     name: "K3: listed effects are taken for published at a takeover",
     edits: [
       {
-        file: "publisher.ts",
+        file: "effects.ts",
         from: "if (bell === null || (await mail.waiting(bell))) return;",
         to: "await mail.waiting(0);",
       },
@@ -68,8 +68,8 @@ const MUTANTS: readonly Mutant[] = [
     edits: [
       {
         file: "activation.ts",
-        from: "await this.#write(fold.entry, failed ? !this.#isInheriting : this.#hasMore(fold.entry), ifFull);",
-        to: "await this.#write(fold.entry, failed ? !this.#isInheriting : this.#hasMore(fold.entry), ifFull); if (works.length > 0 && this.#tenure.entry.fields !== fold.entry.fields) await this.#commit(works);",
+        from: "const tooLarge = await this.#write(this.#handled(works));",
+        to: "const fold = this.#handled(works); const tooLarge = await this.#write(fold); if (works.length > 0 && this.#tenure.entry.fields !== fold.entry.fields) await this.#commit(works);",
       },
     ],
   },
@@ -88,19 +88,25 @@ const MUTANTS: readonly Mutant[] = [
     edits: [
       { file: "activation.ts", from: "if (!isHeld && runs.length > 0) return [resumedWork(runs)];", to: "" },
       {
-        file: "activation.ts",
-        from: "if (!isHeld || this.#isHandingOver) return false;",
-        to: "if (this.#isHandingOver) return false;",
+        file: "effects.ts",
+        from: "isHeld ? runsOf(entry)",
+        to: "isHeld || true ? runsOf(entry)",
       },
     ],
   },
   {
     name: "K6: a takeover that failed keeps the lease",
-    edits: [{ file: "activation.ts", from: "failed ? !this.#isInheriting : ", to: "failed ? true : " }],
+    edits: [{ file: "activation.ts", from: "return !isInheriting && (", to: "return isInheriting || (" }],
   },
   {
     name: "K7: a bell is acked while a publish is unconfirmed",
-    edits: [{ file: "mailbox.ts", from: 'x.kind === "run" || !confirmed.has(x.id)', to: 'x.kind === "run"' }],
+    edits: [
+      {
+        file: "mailbox.ts",
+        from: "open.some(({ bell }) => ",
+        to: 'open.filter(({ kind }) => kind === "run").some(({ bell }) => ',
+      },
+    ],
   },
   {
     name: "K7: an answer is judged by an entry that may be old",
@@ -138,15 +144,15 @@ const MUTANTS: readonly Mutant[] = [
     name: "K11: mail behind a failed one goes on in its lane",
     edits: [
       {
-        file: "due-work.ts",
-        from: "if (pausing.includes(work.name)) blocked.add(lane);\n    return !blocked.has(lane);",
-        to: "return !pausing.includes(work.name) || blocked.has(lane);",
+        file: "activation.ts",
+        from: "blocked.add(lane);\n      return !blocked.has(lane);",
+        to: "return false;\n      return !blocked.has(lane);",
       },
     ],
   },
   {
     name: "K11: poison that kills is retried for ever",
-    edits: [{ file: "activation.ts", from: "n: tried + 1,", to: "n: 1," }],
+    edits: [{ file: "fold.ts", from: "n: (attemptAt(this.entry, name)?.n ?? 0) + 1,", to: "n: 1," }],
   },
   {
     name: "K11: poison that kills takes what is handled with it along",
