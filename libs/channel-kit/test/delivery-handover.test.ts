@@ -94,6 +94,37 @@ describe("a delivery desk that others take over from", () => {
     await desk.stop();
   });
 
+  it.each<[string, (office: Office) => void]>([
+    ["others took over", () => undefined],
+    [
+      "the record could not be removed at first",
+      ({ ledger }) => {
+        const remove = ledger.remove.bind(ledger);
+        ledger.remove = async () => {
+          ledger.remove = remove;
+          throw new Error("the ledger cannot be reached");
+        };
+      },
+    ],
+  ])("D5 leaves no record of a reply that was erased behind its claim when %s", async (_what, plant) => {
+    const office = new Office();
+    const desk = office.desk();
+    const event = office.add(A, "a secret");
+    plant(office);
+    const write = office.ledger.write.bind(office.ledger);
+    office.ledger.write = async (...args) => {
+      const revision = await write(...args);
+      office.remove(event.seq);
+      desk.lapse();
+      return revision;
+    };
+    desk.ring(office.bell(event));
+    await settled();
+    await desk.stop();
+    expect(office.sent).toEqual([]);
+    expect(office.ledger.records()).toEqual([]);
+  });
+
   it("holds a thousand conversations at once and gives back what is over that", async () => {
     const office = new Office();
     const desk = office.desk();

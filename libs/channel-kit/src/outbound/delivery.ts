@@ -20,7 +20,8 @@ import {
  * D3 A send of which nobody says what became of it is `unsettled`, never repeated: at most one is shown.
  * D4 Whoever learns later what became of its own send says so: an `unsettled` record can only become truer.
  * D5 No outcome is forgotten: a write that fails is repeated before anything else is done for the reply, also when this
- *    process is about to end. A claim that was not used is given back.
+ *    process is about to end. A claim that was not used is given back, or removed where its reply is gone: nobody would
+ *    take that up again.
  * D6 Attempts are counted in the record, so that no restart makes them endless.
  */
 export interface DeliveryPorts {
@@ -126,8 +127,12 @@ export class Delivery {
     return { kind: "gone" };
   }
 
-  /** A claim that was never used is given back: nothing has been sent under it. */
+  /**
+   * A claim that was never used is given back: nothing has been sent under it. A reply that is erased after this look
+   * takes its record with it.
+   */
   async #give(claim: Claim): Promise<AttemptEnd> {
+    if (!(await this.#ports.isWanted())) return this.#drop();
     const change: RecordChange = { ...claim.change, status: "waiting", reason: "handed over before it was sent" };
     await this.#write(change, claim.revision);
     this.#claim = undefined;
