@@ -100,7 +100,9 @@ export class Record {
     const open = outbox.filter(({ shows, delivery }) => shows !== null && isOpen(records.get(delivery)));
     return [
       ...open.map(({ delivery }) => `${delivery} is ${records.get(delivery)?.status ?? "not begun"}`),
-      ...[...records.keys()].filter((id) => !known.has(id)).map((id) => `${id} is of no reply`),
+      ...[...records]
+        .filter(([id]) => !known.has(id))
+        .map(([id, { status, reason, seq }]) => `${id} is of no reply: ${status}, of ${seq}, ${reason}`),
     ];
   }
 
