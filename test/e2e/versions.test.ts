@@ -57,17 +57,16 @@ async function served(id: string): Promise<void> {
 }
 
 /** Waits until the orchestrator has left something alone so many times more. */
-async function leftAlone(times: number): Promise<void> {
+async function leftAlone(times: number, kind: "newer" | "unreadable" = "newer"): Promise<void> {
   const [orchestrator] = system().orchestrators;
-  const count = async (): Promise<number> =>
-    (await orchestrator?.metric("troupe_kernel_events_total", { kind: "newer" })) ?? 0;
+  const count = async (): Promise<number> => (await orchestrator?.metric("troupe_kernel_events_total", { kind })) ?? 0;
   const before = await count();
   await vi.waitFor(async () => expect(await count()).toBeGreaterThanOrEqual(before + times), { timeout: 60_000 });
 }
 
-const linesAbout = (id: string): string[] =>
+const linesAbout = (id: string, what = "left to a newer service"): string[] =>
   system().orchestrators.flatMap(({ output }) =>
-    output.lines.filter((line) => line.includes("left to a newer service") && line.includes(`"${keyOf(id)}"`)),
+    output.lines.filter((line) => line.includes(what) && line.includes(`"${keyOf(id)}"`)),
   );
 
 describe("a conversation whose state a newer service has written", () => {
@@ -93,6 +92,26 @@ describe("a conversation whose state a newer service has written", () => {
       "assistant: echo: hello",
       "user: are you there?",
       "assistant: echo: are you there?",
+    ]);
+  });
+});
+
+describe("a conversation whose state is damaged", () => {
+  it("waits with its mail until somebody has repaired it, and says so once", async () => {
+    const chat = new Conversation(system(), "damaged");
+    await chat.say("hello");
+    const known = await stored("damaged");
+    await store("damaged", { ...known, fields: { log: "gone" } });
+    await chat.send("are you there?", { id: "a" });
+    await leftAlone(2, "unreadable");
+    await served("sound");
+    expect(linesAbout("damaged", "cannot be read"), "said once").toHaveLength(1);
+    expect(await nats.last("DEAD", deadSubject("mail", keyOf("damaged")))).toBeNull();
+    await store("damaged", known);
+    expect((await chat.say("are you there?", { id: "a" })).final.text).toBe("echo: are you there?");
+    expect((await record.finals("http:damaged")).map(({ text }) => text)).toEqual([
+      "echo: hello",
+      "echo: are you there?",
     ]);
   });
 });

@@ -131,6 +131,8 @@ export type KernelEvent =
   | { readonly kind: "lost"; readonly key: string }
   | { readonly kind: "poison"; readonly key: string; readonly attempt: number; readonly reason: string }
   | { readonly kind: "newer"; readonly key: string; readonly what: "mail" | "state"; readonly version: number }
+  /** The state: its mail waits until somebody has repaired it. */
+  | { readonly kind: "unreadable"; readonly key: string; readonly cause: unknown }
   | { readonly kind: "trouble"; readonly key: string; readonly what: string; readonly cause: unknown };
 
 export interface Ports<F, R, O> {

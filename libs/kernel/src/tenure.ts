@@ -44,7 +44,7 @@ export class Fenced extends Error {
   }
 }
 
-/** How long what only a newer service can handle is left alone. */
+/** How long what only a newer service can handle, or somebody has to repair, is left alone. */
 export const NEWER_DELAY_MS = 5_000;
 /** Pauses after failures in a row; without a lease there are only so many before the bells are given back, for a while. */
 const FIRST_RETRY_MS = 50;
@@ -88,12 +88,14 @@ export class Tenure<F, M, R, O> {
   decode(stored: StoredEntry | null, log: string): Entry<F, R> {
     const { key, actor, ports } = this.#base;
     if (stored === null) return newEntry(actor.schema, log, actor.initial(ports.clock.now()));
-    const raw = JSON.parse(stored.text) as Entry<unknown, R>;
-    if (raw.schema > actor.schema) {
+    try {
+      const raw = JSON.parse(stored.text) as Entry<unknown, R>;
+      if (raw.schema <= actor.schema) return { ...raw, fields: actor.decodeFields(raw.fields, raw.schema) };
       ports.observe({ kind: "newer", key, what: "state", version: raw.schema });
-      throw new Fenced(NEWER_DELAY_MS);
+    } catch (cause) {
+      ports.observe({ kind: "unreadable", key, cause });
     }
-    return { ...raw, fields: actor.decodeFields(raw.fields, raw.schema) };
+    throw new Fenced(NEWER_DELAY_MS);
   }
 
   get #ageMs(): number {

@@ -11,6 +11,10 @@ const atMost =
     text.length > length ? { kind: "too-large" } : write(key, text, revision);
 const fieldsIn = (stored: { readonly text: string } | null) =>
   actor.decodeFields((JSON.parse(stored?.text ?? "") as { fields: unknown }).fields, actor.schema);
+const objectIn = (value: unknown): object => {
+  if (typeof value !== "object" || value === null) throw new Error("no object");
+  return value;
+};
 const answering = {
   start: ({ mail }: { mail: string }, { epoch }: { epoch: number }) => ({
     outcome: Promise.resolve({ mail, epoch }),
@@ -78,6 +82,32 @@ test("state of a newer schema is left alone", async () => {
   expect(await run.ring(await run.ports.putMail("k", "in", "u2"))).toEqual(["nak 5000"]);
   expect(run.ports.broker.read("k")?.text).toBe(raised);
   expect(run.events).toContainEqual({ kind: "newer", key: "k", what: "state", version: 2 });
+});
+
+test.each([
+  ["no JSON", "{"],
+  ["JSON of something else", '{"schema":1,"fields":7}'],
+])("mail waits while its state is %s, and is handled when that is repaired", async (_what, damaged) => {
+  const strict = {
+    ...actor,
+    decodeFields: (fields: unknown, schema: number) => actor.decodeFields(objectIn(fields), schema),
+  };
+  const run = new ActorRun(strict, answering);
+  await run.ring(await run.ports.putMail("k", "in", "u1"));
+  const stored = run.ports.broker.read("k");
+  if (stored === null) throw new Error("nothing was stored");
+  run.ports.broker.write("k", damaged, stored.revision);
+  const waiting = await run.ports.putMail("k", "in", "u2");
+  expect(await run.ring(waiting)).toEqual(["nak 5000"]);
+  expect(run.events).toContainEqual(expect.objectContaining({ kind: "unreadable", key: "k" }));
+  const read = run.ports.broker.read("k");
+  expect(read?.text).toBe(damaged);
+  run.ports.broker.write("k", stored.text, read?.revision ?? 0);
+  expect(await run.ring(waiting)).toEqual(["ack"]);
+  expect(run.ports.broker.published.filter((x) => x.subject === "final").map((x) => x.body["mail"])).toEqual([
+    "u1",
+    "u2",
+  ]);
 });
 
 test("mail that comes from an origin it is not accepted from becomes one dead letter", async () => {

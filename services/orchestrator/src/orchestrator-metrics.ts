@@ -50,7 +50,7 @@ function reportTurn({ body }: ListedPublish, metrics: OrchestratorMetrics, log: 
 /** How many are remembered before all is news again. */
 const MOST_TOLD = 10_000;
 
-/** What is left to a newer service rings again every few seconds, and is to be told once. */
+/** What is left to a newer service, or to be repaired, rings again every few seconds, and is to be told once. */
 function firstTime(): (what: string) => boolean {
   const told = new Set<string>();
   return (what) => {
@@ -90,6 +90,12 @@ export function kernelObserver(
         return log.warn(
           { key: event.key, version: event.version },
           `left to a newer service: ${event.what} of a schema this version does not know`,
+        );
+      case "unreadable":
+        if (!isNews(`${event.key} unreadable`)) return;
+        return log.error(
+          { key: event.key, err: event.cause },
+          "the state of this session cannot be read: what is said to it waits until its entry in the bucket sessions is repaired",
         );
       case "trouble":
         if (event.cause instanceof StreamFull) {
