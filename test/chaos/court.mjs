@@ -1,7 +1,7 @@
 // Judges a session as soon as it has come to rest and lets go of what it knew about it, so that a long run needs no more
 // memory than a short one. What comes after that is found at the end.
 import { setTimeout as delay } from "node:timers/promises";
-import { countEnds, foreignPreviews, overtaken } from "./delivery-laws.mjs";
+import { countEnds, excusedPreviews, overtaken } from "./delivery-laws.mjs";
 import { inTurns, settle } from "./settle.mjs";
 import { judge, judgeErasure } from "./verdict.mjs";
 
@@ -30,7 +30,7 @@ export class Court {
   delivered = {
     "sessions with a messenger": 0,
     "replies shown after their erasure": 0,
-    "previews after the final, by another process": 0,
+    "previews after the final, of a process that was struck": 0,
   };
 
   constructor({ client, record, journal, verdict, delays, screen, channels }) {
@@ -154,7 +154,7 @@ export class Court {
   async #delivery({ name, bornAt }) {
     const [deliveries, screen] = [await this.#record.deliveries(name), this.#screen.of(name)];
     this.delivered["sessions with a messenger"] += 1;
-    this.delivered["previews after the final, by another process"] += foreignPreviews(screen).length;
+    this.delivered["previews after the final, of a process that was struck"] += excusedPreviews(screen).length;
     this.delivered["replies shown after their erasure"] += overtaken(screen, bornAt).length;
     countEnds(this.delivered, deliveries);
     return { deliveries, screen };

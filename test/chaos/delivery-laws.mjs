@@ -18,18 +18,21 @@ export function deliveryFaults(seen) {
     ...replies.flatMap((reply) => faultsOfReply(reply, { ...seen, screen })),
     ...strangers(replies, screen),
     ...disorder(replies, screen),
-    ...latePreviews(screen, (sent, preview) => sent.from === preview.from).map((turn) => ({
+    ...latePreviews(screen, (sent, preview) => !isExcused(sent, preview)).map((turn) => ({
       figure: "previews after the final",
       turn,
-      text: "a preview was shown by the process that had sent the reply",
+      text: "a preview was shown behind the reply",
     })),
   ];
 }
 
-/** The turns of previews that another process than the sender's has shown after the final: known to happen. */
-export function foreignPreviews(screen) {
-  return latePreviews(screen, (sent, preview) => sent.from !== preview.from);
+/** The turns of previews that came after the final when one of two processes that shared the turn was struck. */
+export function excusedPreviews(screen) {
+  return latePreviews(screen, isExcused);
 }
+
+/** What a process that is killed or halted had handed to the outside before, nobody can call back. */
+const isExcused = (sent, preview) => sent.from !== preview.from && (sent.isStruck || preview.isStruck);
 
 /** Replies that were shown although their conversation had been erased: they were on their way. */
 export function overtaken(screen, bornAt = 0) {
@@ -84,10 +87,11 @@ function disorder(replies, screen) {
 }
 
 function latePreviews(screen, isMeant) {
-  return screen.flatMap(({ deed, turn, from }, place) => {
+  return screen.flatMap((preview, place) => {
+    const { deed, turn } = preview;
     if (deed !== "preview") return [];
     const sent = screen.slice(0, place).find((one) => one.deed === "shown" && one.turn === turn && isFinal(one));
-    return sent !== undefined && isMeant(sent, { from }) ? [turn] : [];
+    return sent !== undefined && isMeant(sent, preview) ? [turn] : [];
   });
 }
 

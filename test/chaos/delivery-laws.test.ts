@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { countEnds, deliveryFaults, foreignPreviews, overtaken } from "./delivery-laws.mjs";
+import { countEnds, deliveryFaults, excusedPreviews, overtaken } from "./delivery-laws.mjs";
+import { Downtime } from "./downtime.mjs";
+import { Journal } from "./journal.mjs";
 import { Screen } from "./screen.mjs";
 import { BAD } from "./verdict.mjs";
 
@@ -18,6 +20,7 @@ function seenOf(resend: Resend) {
     turn: `t_${n}`,
     text: `re ${n}`,
     from,
+    isStruck: false,
   });
   return {
     session: { name: "telegram:somebody", resend, bornAt: 2 },
@@ -74,7 +77,13 @@ const FAULTS: [name: string, resend: Resend, figure: string, plant: (seen: Seen)
     "is followed by its own sender's preview",
     "harmless",
     "previews after the final",
-    ({ screen, deed }) => screen.push(deed("preview", 3)),
+    ({ screen, deed }) => screen.push({ ...deed("preview", 3), isStruck: true }),
+  ],
+  [
+    "is followed by another process's preview, and none was struck",
+    "harmless",
+    "previews after the final",
+    ({ screen, deed }) => screen.push(deed("preview", 3, OTHER)),
   ],
 ];
 
@@ -107,12 +116,12 @@ describe("the judge of a channel's replies", () => {
     expect(overtaken(seen.screen, seen.session.bornAt)).toEqual([idOf(1, 1)]);
   });
 
-  it("counts previews that another process shows after the final", () => {
+  it("counts a preview that comes after the final from another process that was struck", () => {
     const seen = seenOf("harmless");
-    expect(foreignPreviews(seen.screen)).toEqual([]);
-    seen.screen.push(seen.deed("preview", 3, OTHER));
+    expect(excusedPreviews(seen.screen)).toEqual([]);
+    seen.screen.push({ ...seen.deed("preview", 3, OTHER), isStruck: true });
     expect(figuresOf(seen)).toEqual([]);
-    expect(foreignPreviews(seen.screen)).toEqual(["t_3"]);
+    expect(excusedPreviews(seen.screen)).toEqual(["t_3"]);
   });
 
   it("counts how replies ended", () => {
@@ -126,7 +135,7 @@ describe("the screen of a conversation", () => {
   const sent = { id: "r_1_0", turn: "t_1", text: "re 1", from: SENDER };
 
   it("shows what was sent, and not previews or refusals", () => {
-    const screen = new Screen({ note: () => undefined });
+    const screen = new Screen(new Journal(), new Downtime({ orchestrators: 2 }));
     for (const deed of ["preview", "refused"]) screen.take("a", deed, sent);
     expect(screen.has("a", "t_1")).toBe(false);
     screen.take("a", "shown", sent);
@@ -135,7 +144,7 @@ describe("the screen of a conversation", () => {
   });
 
   it("knows how many were shown when what they were is forgotten", () => {
-    const screen = new Screen({ note: () => undefined });
+    const screen = new Screen(new Journal(), new Downtime({ orchestrators: 2 }));
     screen.take("a", "shown", sent);
     screen.forget("a");
     screen.take("a", "shown", sent);

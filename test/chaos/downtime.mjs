@@ -2,28 +2,39 @@
 // can be done, nor while every orchestrator is, nor can the gateway answer that it has asked. That one of several
 // orchestrators is down is no excuse: the others have to take its turns over.
 
+/** What a process had handed to the outside may come so long after a blow. */
+const AFTER_MS = 8_000;
+
 export class Downtime {
   #orchestrators;
   /** `{ target, process, from, to }`, milliseconds of the run, by target; `to` is Infinity while it lasts. */
   #spans = new Map();
   /** When and how a process was struck last, by its id: `{ from, how }`. */
   #struck = new Map();
+  /** `{ from, to }` by the operating system's process id. */
+  #byPid = new Map();
 
   constructor({ orchestrators }) {
     this.#orchestrators = Array.from({ length: orchestrators }, (_, which) => `orchestrator-${which}`);
   }
 
   /**
-   * @param blow `{ target, from, how, process }`; `process` as leases name it, of an orchestrator
+   * @param blow `{ target, from, how, process, pid }`; `process` as leases name it, of an orchestrator
    * @returns a function to be called when it runs again, with the time
    */
-  begin({ target, from, how, process }) {
+  begin({ target, from, how, process, pid }) {
     const span = { from, to: Infinity };
     this.#spans.set(target, [...this.#of(target), span]);
     if (process !== undefined) this.#struck.set(process, { from, how });
+    this.#byPid.set(pid, [...(this.#byPid.get(pid) ?? []), span]);
     return (to) => {
       span.to = to;
     };
+  }
+
+  /** Whether a process is struck at this time, or was so a moment ago. */
+  isStruck(pid, at) {
+    return (this.#byPid.get(pid) ?? []).some(({ from, to }) => from <= at && at <= to + AFTER_MS);
   }
 
   lastBlow(process) {

@@ -59,8 +59,8 @@ ${tableOf(byName(finals))}
 
 Beyond what was down: without the time in which the NATS server, every orchestrator or the gateway that had been asked was
 down. Until shown: from what somebody says at a messenger to its reply there, with all that was down; one whose channel's
-process is struck waits for the other to take over. Until a takeover: from the blow that struck an orchestrator to the commit of whoever went on with one of its turns,
-likewise; the budget is 15,000 ms for one that is killed, and the aim 5,000.
+process is struck waits for the other to take over. Until a takeover: from the blow that struck an orchestrator to the
+commit of whoever went on with one of its turns, likewise; the budget is 15,000 ms for one that is killed, and the aim 5,000.
 A message may wait for several blows, for those before it, and for a model that is slow, fails or wants to be left alone.
 
 ${tableOf(waits)}`;

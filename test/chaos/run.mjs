@@ -41,7 +41,7 @@ console.log(`chaos: seed ${seed}, ${turns} turns in ${sessions.length} sessions,
 const journal = new Journal();
 const downtime = new Downtime({ orchestrators });
 const delays = new Delays();
-const screen = new Screen(journal);
+const screen = new Screen(journal, downtime);
 const channels = new PlayedChannels(screen);
 const verdict = new Verdict(({ figure, session, text }) =>
   console.log(`found: ${figure}: ${session ?? ""} ${text.slice(0, SHOWN_LENGTH)}`),

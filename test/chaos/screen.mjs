@@ -6,13 +6,16 @@ export class Screen {
   /** Replies shown in all, by session name: stays when all else is forgotten. */
   #shown = new Map();
   #journal;
+  #downtime;
 
-  constructor(journal) {
+  constructor(journal, downtime) {
     this.#journal = journal;
+    this.#downtime = downtime;
   }
 
   take(name, deed, { id, turn, text, from }) {
-    this.#sessions.set(name, [...this.of(name), { deed, id, turn, text, from }]);
+    const isStruck = this.#downtime.isStruck(from, this.#journal.ageMs);
+    this.#sessions.set(name, [...this.of(name), { deed, id, turn, text, from, isStruck }]);
     this.#journal.note(name, `  messenger: ${deed} ${id ?? "preview"} of ${turn}, by ${from}`);
     if (deed === "shown") {
       this.counts["replies shown at messengers"] += 1;
@@ -21,7 +24,7 @@ export class Screen {
     else if (deed === "preview") this.counts["previews shown"] += 1;
   }
 
-  /** `{ deed, id, turn, text, from }`, oldest first */
+  /** `{ deed, id, turn, text, from, isStruck }`, oldest first; whether its sender was struck about then */
   of(name) {
     return this.#sessions.get(name) ?? [];
   }

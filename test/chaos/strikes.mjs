@@ -101,7 +101,7 @@ export class Strikes {
     this.#journal.blow(`== ${target}: ${how}, ${ms} ms${moment === "any" ? "" : `, moment: ${moment}`}`);
     const victim = blow.target === "nats" ? this.#nats() : this.#service(target, blow);
     const [from, process] = [this.#journal.ageMs, this.#processes.get(target)];
-    const end = this.#downtime.begin({ target, from, how, process });
+    const end = this.#downtime.begin({ target, from, how, process, pid: victim.pid });
     if (blow.target === "channel") this.counts["of these, of channels' processes"] += 1;
     if (how === "pause") {
       this.counts.pauses += 1;
@@ -124,12 +124,18 @@ export class Strikes {
 
   #nats() {
     const { nats } = this.#troupe;
-    return { signal: (signal) => nats.kill(signal), end: (how) => nats.kill(how), start: () => nats.restart() };
+    return {
+      pid: nats.pid,
+      signal: (signal) => nats.kill(signal),
+      end: (how) => nats.kill(how),
+      start: () => nats.restart(),
+    };
   }
 
   #service(target, { target: kind, which }) {
     const service = this.#troupe[`${kind}s`][which];
     return {
+      pid: service.pid,
       signal: (signal) => service.kill(signal),
       end: async (how) => {
         const killer = setTimeout(() => {

@@ -227,7 +227,7 @@ describe("what excuses a wait", () => {
   it("is the server's absence, that of all orchestrators, and that of the gateway that was asked", () => {
     const downtime = new Downtime({ orchestrators: 2 });
     const down = (target: string, from: number, to: number) =>
-      downtime.begin({ target, from, how: "pause", process: undefined })(to);
+      downtime.begin({ target, from, how: "pause", process: undefined, pid: undefined })(to);
     down("nats-0", 100, 200);
     down("orchestrator-0", 150, 400);
     down("orchestrator-1", 350, 900);
@@ -237,5 +237,14 @@ describe("what excuses a wait", () => {
     expect(downtime.excusedMs(wait, [])).toBe(150);
     expect(downtime.excusedMs(wait, [{ gateway: 0, from: 0, to: 550 }])).toBe(200);
     expect(downtime.excusedMs({ from: 180, to: 190 }, [])).toBe(10);
+  });
+
+  it("is that a process was struck a moment ago", () => {
+    const downtime = new Downtime({ orchestrators: 2 });
+    const over = downtime.begin({ target: "channel-0", from: 1_000, how: "pause", process: undefined, pid: 11 });
+    const at = [900, 1_000, 60_000].map((ms) => downtime.isStruck(11, ms));
+    over(2_000);
+    const later = [9_000, 60_000].map((ms) => downtime.isStruck(11, ms));
+    expect([...at, ...later, downtime.isStruck(12, 1_500)]).toEqual([false, true, true, true, false, false]);
   });
 });
