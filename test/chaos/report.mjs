@@ -6,8 +6,8 @@ import { BAD } from "./verdict.mjs";
 
 const SHOWN_FINDINGS = 40;
 const SHOWN_SESSIONS = 4;
-const SHOWN_LINES = 160;
-const SHOWN_LOG_LINES = 60;
+const SHOWN_LINES = 400;
+const SHOWN_LOG_LINES = 200;
 
 export function figuresOf({ verdict, counts }) {
   return { ...counts, ...Object.fromEntries(BAD.map((figure) => [figure, verdict.count(figure)])) };

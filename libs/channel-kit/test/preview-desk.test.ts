@@ -150,6 +150,27 @@ describe("previews", () => {
     expect(mayGo).toBe(true);
   });
 
+  it("P2 let the reply wait for one that is under way although a later turn has been shown since", async () => {
+    const scene = new Scene();
+    const took: (() => void)[] = [];
+    scene.preview = ({ turn }) => (turn === "t_2" ? Promise.resolve() : new Promise((resolve) => took.push(resolve)));
+    scene.desk.expect(KEY, "t_1");
+    scene.delta("t_1", 0, "slow");
+    await settled();
+    scene.final("t_1");
+    scene.desk.expect(KEY, "t_2");
+    scene.delta("t_2", 0, "quick");
+    await settled();
+    let isOver = false;
+    const ending = scene.desk.endAnywhere(KEY, "t_1").then(() => {
+      isOver = true;
+    });
+    await settled();
+    expect(isOver).toBe(false);
+    for (const resolve of took) resolve();
+    await ending;
+  });
+
   it("go on when the message is only repeated", async () => {
     const scene = new Scene();
     scene.desk.expect(KEY, "t_1");

@@ -51,7 +51,7 @@ export class PreviewDesk {
   readonly #clock: DeliveryClock;
   /** The one that expected a turn last is last. */
   readonly #watched = new Map<SessionKey, Watched>();
-  /** Previews that the channel has not taken yet: they outlive the watch that began them. */
+  /** Previews that the channel has not taken yet, one of a conversation: they outlive the watch that began them. */
   readonly #underWay = new Map<SessionKey, Promise<void>>();
   /** Answers others, by conversation and turn: until no preview of it can be under way. */
   readonly #served = new Map<string, () => void>();
@@ -186,12 +186,17 @@ export class PreviewDesk {
     if (session === undefined || watched.showing) return;
     watched.showing = true;
     const where = { session: formatSessionId(session.id), conversation: session.id.conversation };
-    for (let next = this.#news(watched); next !== undefined; next = this.#news(watched)) {
+    for (;;) {
+      // Of a turn before: what comes after it would hide that it is still under way.
+      while (this.#underWay.has(key)) await this.#underWay.get(key);
+      const next = this.#news(watched);
+      if (next === undefined) break;
       watched.shown = next.text;
-      const underWay = this.#preview({ ...where, ...next });
-      this.#underWay.set(key, underWay);
-      await underWay;
-      if (this.#underWay.get(key) === underWay) this.#underWay.delete(key);
+      this.#underWay.set(
+        key,
+        this.#preview({ ...where, ...next }).finally(() => this.#underWay.delete(key)),
+      );
+      await this.#underWay.get(key);
       await this.#clock.sleep(PREVIEW_EVERY_MS, this.#stopping.signal);
     }
     watched.showing = false;
