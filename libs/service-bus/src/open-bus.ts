@@ -1,25 +1,31 @@
 import { type Retention, topology } from "@troupe/contracts";
-import { type Bus, BusError, connectBus, provision } from "@troupe/jetstream";
+import { type Bus, BusError, changeText, connectBus, provision } from "@troupe/jetstream";
 import { type Config, type ServiceContext, StartError } from "@troupe/platform";
 
 /** What a service's configuration holds at least: `Config.pick({ nats: true, retention: true })`. */
 export type BusConfig = Pick<Config, "nats"> & { readonly retention: Retention };
 
 /**
- * Connects a service and makes sure of streams and buckets; the health report and the log hear of the connection.
+ * Connects a service and makes sure of streams and buckets; the health report and the log hear of the connection, the log
+ * also of each limit that was another one before.
  *
  * @param name what the server's list of connections shows
  * @throws StartError with a line for people when the server cannot be reached, refuses the login, is too old, or will
  *   not have the streams
  */
 export async function openBus(context: ServiceContext<BusConfig>, name: string): Promise<Bus> {
-  const { config, open } = context;
+  const { config, open, log } = context;
   const bus = await open(
     "connection to NATS",
     () => connect(context, name),
     (opened) => opened.close(),
   );
-  await open("streams and buckets", () => asStartError(() => provision(bus, topology(config.retention))));
+  const changes = await open("streams and buckets", () =>
+    asStartError(() => provision(bus, topology(config.retention))),
+  );
+  for (const change of changes) {
+    log.warn(change, `${changeText(change)}, for all services: each needs the same TROUPE_CONFIG`);
+  }
   return bus;
 }
 

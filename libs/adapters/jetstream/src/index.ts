@@ -16,6 +16,7 @@ export { type BuriedReply, type DeadReplies, deadReplies } from "./dead-replies.
 export { forget, sweepOrphans } from "./erasure.js";
 export { type InboundLedger, inboundLedger, type InboundRecord } from "./inbound-ledger.js";
 export { jobSource } from "./job-source.js";
+export { changeText, type LimitChange } from "./limit-change.js";
 export { type LivePublisher, livePublisher, type LiveSubscriber, liveSubscriber } from "./live.js";
 export { mailPort } from "./mail-port.js";
 export {

@@ -1,5 +1,4 @@
 import {
-  DiscardPolicy,
   JetStreamApiCodes,
   JetStreamApiError,
   type JetStreamManager,
@@ -9,17 +8,21 @@ import {
 import type { Topology } from "@troupe/contracts";
 import { type Bus, wireOf } from "./bus.js";
 import { BusError } from "./bus-error.js";
+import { changeText, type Declared, type LimitChange, limitChanges } from "./limit-change.js";
 import { differs, ensureConsumer, hasCode } from "./provision-consumer.js";
 import { settingOf } from "./store-setting.js";
 import { bucketConfig, type DeclaredStream, objectStoreConfig, streamConfig } from "./stream-config.js";
 
 /**
  * Makes everything that the topology declares be there, with its present limits. Any process may do
- * so at any time, also several at once; what is as declared is left alone. Nothing is ever deleted,
- * and a limit is not lowered below what a stream that refuses new messages already holds. Rejects with
+ * so at any time, also several at once; what is as declared is left alone. Nothing is ever deleted:
+ * when a size is below what its stream or bucket holds already, nothing is changed at all. Rejects with
  * a `BusError`.
+ *
+ * @returns the limits that it changed. They hold for every process, so somebody should hear of them. Of processes that
+ *   start at the same time more than one may name the same change.
  */
-export async function provision(bus: Bus, topology: Topology): Promise<void> {
+export async function provision(bus: Bus, topology: Topology): Promise<LimitChange[]> {
   if (bus.maxPayload < LEAST_PAYLOAD) {
     throw new BusError(
       `NATS takes messages of ${bus.maxPayload} bytes at most: set its max_payload to ${LEAST_PAYLOAD} (its default) or more`,
@@ -27,51 +30,70 @@ export async function provision(bus: Bus, topology: Topology): Promise<void> {
   }
   const wire = wireOf(bus);
   const jsm = await jetstreamManager(wire.nc, { checkAPI: false });
-  const declared: Declared[] = [
-    ...topology.streams.map((spec) => ({
-      config: streamConfig(spec),
-      what: spec.name,
-      setting: spec.name.toLowerCase(),
-    })),
-    ...topology.buckets.map((spec) => ({
-      config: bucketConfig(spec),
-      what: `bucket ${spec.name}`,
-      setting: spec.name,
-    })),
-    ...topology.objectStores.map((spec) => ({
-      config: objectStoreConfig(spec),
-      what: `object store ${spec.name}`,
-      setting: spec.name,
-    })),
-  ];
-  // One after the other: the error for the first that does not fit is then always the same one.
-  for (const one of declared) await explained(one, () => ensureStream(jsm, one));
+  const changes = await apply(jsm, await planned(jsm, declaredIn(topology)));
   for (const spec of topology.consumers) {
-    await explained({ what: `consumer ${spec.name}` }, () => ensureConsumer(wire, spec));
+    await explained({ what: `consumer ${spec.name}` }, () => ensureConsumer(wire, spec), changes);
   }
+  return changes;
 }
 
 /** What states, pieces of histories and of large texts are cut to fit into (K12). */
 const LEAST_PAYLOAD = 1024 * 1024;
 
-interface Declared {
-  readonly config: DeclaredStream;
-  /** For a person. */
-  readonly what: string;
-  /** Its name under `retention` in the configuration, if it has limits of its own there. */
-  readonly setting: string;
+function declaredIn(topology: Topology): Declared[] {
+  return [
+    ...topology.streams.map((spec) => ({ config: streamConfig(spec), what: spec.name, store: spec.name })),
+    ...topology.buckets.map((spec) => ({
+      config: bucketConfig(spec),
+      what: `bucket ${spec.name}`,
+      store: spec.name,
+    })),
+    ...topology.objectStores.map((spec) => ({
+      config: objectStoreConfig(spec),
+      what: `object store ${spec.name}`,
+      store: spec.name,
+    })),
+  ];
+}
+
+/**
+ * What there is to do, in order. Everything is read before anything is changed, so that a configuration that is refused
+ * leaves no trace. Rejects when a size is too small.
+ */
+async function planned(jsm: JetStreamManager, declared: readonly Declared[]): Promise<Declared[]> {
+  const smaller: Declared[] = [];
+  const others: Declared[] = [];
+  const losses: string[] = [];
+  // One after the other: the error for the first that does not fit is then always the same one.
+  for (const one of declared) {
+    const found = await explained(one, () => streamInfo(jsm, one.config.name));
+    if (found !== undefined && !differs(found.config, one.config)) continue;
+    losses.push(...lossOf(found, one));
+    (found !== undefined && lowers(found, one) ? smaller : others).push(one);
+  }
+  refuse(losses);
+  // What is made smaller first: the server may need the room for the others.
+  return [...smaller, ...others];
+}
+
+async function apply(jsm: JetStreamManager, plan: readonly Declared[]): Promise<LimitChange[]> {
+  const changes: LimitChange[] = [];
+  for (const one of plan) changes.push(...(await explained(one, () => ensureStream(jsm, one), changes)));
+  return changes;
 }
 
 const NAME_IN_USE: readonly number[] = [10_058];
 /** Storage, memory or the account's limits do not suffice. */
 const NO_ROOM: readonly number[] = [10_002, 10_023, 10_028, 10_047];
 
-async function ensureStream(jsm: JetStreamManager, declared: Declared): Promise<void> {
+/** Reads again what it changes: another process may have done it since, or mail have come. */
+async function ensureStream(jsm: JetStreamManager, declared: Declared): Promise<LimitChange[]> {
   const { config } = declared;
   const found = (await streamInfo(jsm, config.name)) ?? (await created(jsm, config));
-  if (found === undefined || !differs(found.config, config)) return;
-  refuseLoss(found, declared);
+  if (found === undefined || !differs(found.config, config)) return [];
+  refuse(lossOf(found, declared));
   await jsm.streams.update(config.name, config);
+  return limitChanges(found.config, declared);
 }
 
 async function streamInfo(jsm: JetStreamManager, name: string): Promise<StreamInfo | undefined> {
@@ -94,31 +116,45 @@ async function created(jsm: JetStreamManager, config: DeclaredStream): Promise<S
   }
 }
 
-/** The server enforces a lowered limit by dropping the oldest, accepted mail and session state alike. */
-function refuseLoss(found: StreamInfo, { config, what, setting }: Declared): void {
-  const refuses = config.discard === DiscardPolicy.New;
-  if (!refuses || config.max_bytes < 0 || found.state.bytes <= config.max_bytes) return;
-  throw new BusError(
-    `${what} already holds ${found.state.bytes} bytes, more than ${settingOf(setting)} allows (${config.max_bytes}): raise it`,
-  );
+function lowers(found: StreamInfo, { config }: Declared): boolean {
+  return config.max_bytes > 0 && (found.config.max_bytes <= 0 || found.config.max_bytes > config.max_bytes);
 }
 
-async function explained(one: Pick<Declared, "what"> & Partial<Declared>, work: () => Promise<void>): Promise<void> {
+/** The server enforces a lowered size by dropping the oldest: accepted mail, session state and undelivered replies alike. */
+function lossOf(found: StreamInfo | undefined, declared: Declared): string[] {
+  if (found === undefined || !lowers(found, declared)) return [];
+  const { config, what, store } = declared;
+  if (found.state.bytes <= config.max_bytes) return [];
+  return [
+    `${what} already holds ${found.state.bytes} bytes, more than ${settingOf(store)} allows (${config.max_bytes})`,
+  ];
+}
+
+function refuse(losses: readonly string[]): void {
+  if (losses.length === 0) return;
+  const raise = losses.length === 1 ? "raise it" : "raise them";
+  throw new BusError(`${losses.join(", ")}: ${raise}; all services need the same TROUPE_CONFIG`);
+}
+
+/** @param done changes that stay although the work fails: not even then are they kept quiet */
+async function explained<T>(
+  one: Pick<Declared, "what"> & Partial<Declared>,
+  work: () => Promise<T>,
+  done: readonly LimitChange[] = [],
+): Promise<T> {
   try {
-    await work();
+    return await work();
   } catch (cause) {
-    if (cause instanceof BusError) throw cause;
-    throw new BusError(explanation(one, cause), { cause });
+    const reason = cause instanceof BusError ? cause.message : explanation(one, cause);
+    const told = done.length === 0 ? "" : ` (changed before that: ${done.map(changeText).join(", ")})`;
+    throw new BusError(reason + told, { cause });
   }
 }
 
-function explanation(
-  { what, config, setting = "" }: Pick<Declared, "what"> & Partial<Declared>,
-  cause: unknown,
-): string {
+function explanation({ what, config, store = "" }: Pick<Declared, "what"> & Partial<Declared>, cause: unknown): string {
   if (config !== undefined && hasCode(cause, NO_ROOM)) {
     const mebibytes = Math.ceil(config.max_bytes / (1024 * 1024));
-    return `NATS has no room for ${what} (${mebibytes} MiB): lower ${settingOf(setting)} or raise the server's max_file_store`;
+    return `NATS has no room for ${what} (${mebibytes} MiB): lower ${settingOf(store)} or raise the server's max_file_store`;
   }
   const reason = cause instanceof Error ? cause.message.split("\n")[0] : String(cause);
   const verb = cause instanceof JetStreamApiError ? "was refused" : "failed";
