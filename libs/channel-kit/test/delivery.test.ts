@@ -68,6 +68,8 @@ describe("one reply", () => {
     return { ledger, delivery: new Delivery(ports, { place: { key, id: reply.id }, seq: 7, reply, sender }) };
   }
   const ours = (): boolean => true;
+  /** As an author says it whom no compiler holds. */
+  const said = (value: unknown): SendOutcome => value as SendOutcome;
 
   it("D1 is in the ledger as being sent when it is sent, and confirmed with its receipt afterwards", async () => {
     const { ledger, delivery: one } = delivery(async () => {
@@ -110,6 +112,51 @@ describe("one reply", () => {
     answer({ kind: "delivered" });
     expect(await end).toMatchObject({ kind: "settled", as: "confirmed" });
     expect(ledger.records()).toMatchObject([{ status: "confirmed" }]);
+  });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, -1, "7", null, {}])(
+    "is sent again at the kit's own pace when the outside asks for a pause of %j",
+    async (asked) => {
+      const { delivery: one } = delivery(async () => said({ kind: "not-sent", reason: "busy", retryAfterMs: asked }));
+      expect(await one.attempt(ours)).toMatchObject({ kind: "again", reason: "busy", afterMs: undefined });
+    },
+  );
+
+  it.each([undefined, null, "delivered", [], {}, { kind: "ok" }, { kind: 1 }])(
+    "D3 is sent once, and flagged, when its send resolves to %j, which is no outcome",
+    async (value) => {
+      const { ledger, delivery: one } = delivery(async () => said(value));
+      const end = await one.attempt(ours);
+      expect(end).toMatchObject({ kind: "settled", as: "unsettled", reason: expect.stringMatching(/^send /) });
+      expect(ledger.records()).toMatchObject([{ status: "unsettled", attempt: 1 }]);
+    },
+  );
+
+  it.each([
+    [
+      { kind: "delivered", receipt: 42 },
+      { status: "confirmed", receipt: null },
+    ],
+    [{ kind: "rejected" }, { status: "rejected", reason: "no reason given" }],
+    [
+      { kind: "not-sent", reason: 503 },
+      { status: "waiting", reason: "no reason given" },
+    ],
+    [
+      { kind: "unknown", reason: null },
+      { status: "unsettled", reason: "no reason given" },
+    ],
+  ])("is recorded as %j says, whatever else is wrong with that", async (value, record) => {
+    const { ledger, delivery: one } = delivery(async () => said(value));
+    await one.attempt(ours);
+    expect(ledger.records()).toMatchObject([record]);
+  });
+
+  it("D3 is flagged though what its send throws has no text for a message", async () => {
+    const odd = Object.assign(new Error("x"), { message: 503 });
+    const { ledger, delivery: one } = delivery(() => Promise.reject(odd));
+    expect(await one.attempt(ours)).toMatchObject({ kind: "settled", as: "unsettled" });
+    expect(ledger.records()).toMatchObject([{ status: "unsettled" }]);
   });
 
   it("is given back unsent when this process is no longer the one that delivers", async () => {

@@ -10,6 +10,7 @@ import {
   type Settlement,
   settlementOf,
 } from "./delivery-rules.js";
+import { saidOutcome } from "./said-outcome.js";
 
 /**
  * One reply on its way to a person.
@@ -183,9 +184,9 @@ export class Delivery {
     });
     if (hurry.aborted) limit.abort();
     try {
-      return await Promise.race([channel.send({ ...this.#outgoing.reply, attempt }, limit.signal), late]);
+      return saidOutcome(await Promise.race([channel.send({ ...this.#outgoing.reply, attempt }, limit.signal), late]));
     } catch (error) {
-      return { kind: "unknown", reason: error instanceof Error ? error.message : String(error) };
+      return saidOutcome({ kind: "unknown", reason: error instanceof Error ? error.message : error });
     } finally {
       clearTimeout(timer);
       hurry.removeEventListener("abort", cut);
