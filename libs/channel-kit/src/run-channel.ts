@@ -19,6 +19,7 @@ import {
 } from "@troupe/jetstream";
 import { FullStores, type Logger, type Metrics, type ServiceContext } from "@troupe/platform";
 import type { Channel } from "./channel.js";
+import { checkChannel } from "./channel-check.js";
 import { PreviewDesk } from "./events/preview-desk.js";
 import { Admission } from "./inbound/admission.js";
 import { channelIntake } from "./inbound/intake.js";
@@ -37,6 +38,8 @@ export interface ChannelOptions {
  * Runs a channel on a bus that is open: what it hears comes in once, its sessions' replies go out in order and once,
  * as far as the channel can be told so. Parts are closed in reverse: first nothing new is heard, then what is being
  * sent ends and is recorded.
+ *
+ * @throws StartError for a channel that cannot work, such as one of an unknown name
  */
 export async function runChannel(
   context: Pick<ServiceContext<unknown>, "log" | "metrics" | "health" | "open" | "fail">,
@@ -44,6 +47,7 @@ export async function runChannel(
   channel: Channel,
   options: ChannelOptions = {},
 ): Promise<void> {
+  checkChannel(channel);
   const { log, open } = context;
   const stores = new FullStores(context);
   const outbox = outboxFeed(bus, { channel: channel.name });
