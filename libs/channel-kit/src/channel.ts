@@ -85,9 +85,10 @@ export interface Intake {
   /**
    * Resolves when the message is stored for good, once however often it is repeated.
    *
-   * @throws IntakeRefusal when it can never be taken; anything else is passing: the same message may be repeated
+   * @throws IntakeRefusal: when it `isPassing` the same message may be repeated, else it can never be taken. Its sentence
+   * may be told to the outside.
    */
   accept(message: HeardMessage): Promise<Taken>;
-  /** Cancels what runs in a conversation, or begins it anew. Repeating it is the caller's affair. */
+  /** Cancels what runs in a conversation, or begins it anew. Repeating it is the caller's affair. Throws as `accept` does. */
   control(conversation: string, kind: "cancel" | "reset", principal: string): Promise<void>;
 }
