@@ -20,7 +20,7 @@ export interface Channel {
   listen(intake: Intake, signal: AbortSignal): Promise<void>;
   /**
    * Sends one reply. It says `not-sent` only when the outside surely has not got it: a connection that was refused, a
-   * request that was answered with "later". A throw counts as `unknown`.
+   * request that was answered with "later". A throw, or what is no outcome, counts as `unknown`.
    *
    * @param signal aborts when the send takes too long; what comes of it then is `unknown`
    */
@@ -58,7 +58,7 @@ export interface PreviewText extends Conversation {
 export type SendOutcome =
   /** It is shown; `receipt` is the outside's name for it, if there is one. */
   | { readonly kind: "delivered"; readonly receipt?: string }
-  /** It is surely not shown, and may be later: tried again after that time, or sooner or later as the kit thinks fit. */
+  /** It is surely not shown, and may be later: tried again after that time at the soonest, or when the kit thinks fit. */
   | { readonly kind: "not-sent"; readonly reason: string; readonly retryAfterMs?: number }
   /** It is not shown and never will be: the person has left, the text is refused. */
   | { readonly kind: "rejected"; readonly reason: string }
