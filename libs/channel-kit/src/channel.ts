@@ -14,8 +14,8 @@ export interface Channel {
   readonly resend: "harmless" | "unsafe";
   /**
    * Hears what people say and hands each message to the intake, until the signal aborts; resolves when nothing more can
-   * come. It tells the outside that a message has been taken only after `accept` has resolved; when that rejects, the
-   * outside shall repeat the message, under the same id.
+   * come. It tells the outside that a message has been taken only after `accept` has resolved; when that rejects with
+   * anything but a refusal for good, the outside shall repeat the message, under the same id.
    */
   listen(intake: Intake, signal: AbortSignal): Promise<void>;
   /**
