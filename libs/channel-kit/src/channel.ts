@@ -14,13 +14,13 @@ export interface Channel {
   readonly resend: "harmless" | "unsafe";
   /**
    * Hears what people say and hands each message to the intake, until the signal aborts; resolves when nothing more can
-   * come. It tells the outside that a message has been taken only after `accept` has resolved; when that rejects, the
-   * outside shall repeat the message, under the same id.
+   * come. It tells the outside that a message has been taken only after `accept` has resolved; when that rejects with
+   * anything but a refusal for good, the outside shall repeat the message, under the same id.
    */
   listen(intake: Intake, signal: AbortSignal): Promise<void>;
   /**
    * Sends one reply. It says `not-sent` only when the outside surely has not got it: a connection that was refused, a
-   * request that was answered with "later". A throw counts as `unknown`.
+   * request that was answered with "later". A throw, or what is no outcome, counts as `unknown`.
    *
    * @param signal aborts when the send takes too long; what comes of it then is `unknown`
    */
@@ -58,7 +58,7 @@ export interface PreviewText extends Conversation {
 export type SendOutcome =
   /** It is shown; `receipt` is the outside's name for it, if there is one. */
   | { readonly kind: "delivered"; readonly receipt?: string }
-  /** It is surely not shown, and may be later: tried again after that time, or sooner or later as the kit thinks fit. */
+  /** It is surely not shown, and may be later: tried again after that time at the soonest, or when the kit thinks fit. */
   | { readonly kind: "not-sent"; readonly reason: string; readonly retryAfterMs?: number }
   /** It is not shown and never will be: the person has left, the text is refused. */
   | { readonly kind: "rejected"; readonly reason: string }
@@ -85,9 +85,10 @@ export interface Intake {
   /**
    * Resolves when the message is stored for good, once however often it is repeated.
    *
-   * @throws IntakeRefusal when it can never be taken; anything else is passing: the same message may be repeated
+   * @throws IntakeRefusal: when it `isPassing` the same message may be repeated, else it can never be taken. Its sentence
+   * may be told to the outside.
    */
   accept(message: HeardMessage): Promise<Taken>;
-  /** Cancels what runs in a conversation, or begins it anew. Repeating it is the caller's affair. */
+  /** Cancels what runs in a conversation, or begins it anew. Repeating it is the caller's affair. Throws as `accept` does. */
   control(conversation: string, kind: "cancel" | "reset", principal: string): Promise<void>;
 }

@@ -1,4 +1,3 @@
-import type { Channel as ChannelName, SessionKey } from "@troupe/contracts";
 import {
   blobStore,
   type Bus,
@@ -7,7 +6,6 @@ import {
   inboundLedger,
   liveSubscriber,
   mailSender,
-  type OutboxEvent,
   type OutboxFeed,
   outboxFeed,
   outboxQueue,
@@ -17,16 +15,17 @@ import {
   StreamFull,
   turnEndings,
 } from "@troupe/jetstream";
-import { FullStores, type Logger, type Metrics, type ServiceContext } from "@troupe/platform";
+import { FullStores, type ServiceContext } from "@troupe/platform";
 import type { Channel } from "./channel.js";
+import { checkChannel } from "./channel-check.js";
 import { PreviewDesk } from "./events/preview-desk.js";
 import { Admission } from "./inbound/admission.js";
 import { channelIntake } from "./inbound/intake.js";
 import { tellingFull } from "./inbound/full-mail.js";
 import { MessageInbox } from "./inbound/message-inbox.js";
-import type { AttemptEnd } from "./outbound/delivery.js";
 import { systemClock } from "./outbound/delivery-clock.js";
 import { DEFAULT_LIMITS, DeliveryDesk, type DeliveryLimits, type DeskPorts } from "./outbound/delivery-desk.js";
+import { deliveryReport } from "./outbound/delivery-report.js";
 import { UnreadReplies } from "./outbound/unread-replies.js";
 
 export interface ChannelOptions {
@@ -37,6 +36,8 @@ export interface ChannelOptions {
  * Runs a channel on a bus that is open: what it hears comes in once, its sessions' replies go out in order and once,
  * as far as the channel can be told so. Parts are closed in reverse: first nothing new is heard, then what is being
  * sent ends and is recorded.
+ *
+ * @throws StartError for a channel that cannot work, such as one of an unknown name
  */
 export async function runChannel(
   context: Pick<ServiceContext<unknown>, "log" | "metrics" | "health" | "open" | "fail">,
@@ -44,6 +45,7 @@ export async function runChannel(
   channel: Channel,
   options: ChannelOptions = {},
 ): Promise<void> {
+  checkChannel(channel);
   const { log, open } = context;
   const stores = new FullStores(context);
   const outbox = outboxFeed(bus, { channel: channel.name });
@@ -131,25 +133,6 @@ async function openDeliveries(
     throw error;
   }
   return { stop };
-}
-
-/** Says what became of each reply; what a person has to look at is a warning. */
-function deliveryReport(log: Logger, metrics: Metrics, channel: ChannelName): DeskPorts["onEnd"] {
-  const deliveries = metrics.counter({
-    name: "troupe_deliveries_total",
-    help: "Replies by what became of them: confirmed, rejected, unsettled, or retried",
-    labelNames: ["channel", "outcome"],
-  });
-  return (key: SessionKey, { seq }: OutboxEvent, end: AttemptEnd) => {
-    if (end.kind !== "again" && end.kind !== "settled") return;
-    deliveries.inc({ channel, outcome: end.kind === "again" ? "retried" : end.as });
-    const { reason } = end;
-    if (end.kind === "again") log.info({ key, seq, reason }, "a reply was not sent; it will be tried again");
-    else if (end.as === "rejected") log.warn({ key, seq, reason }, "the channel will not take a reply");
-    else if (end.as === "unsettled") {
-      log.warn({ key, seq, reason }, "nobody can tell whether a reply was shown; it is not sent again");
-    }
-  };
 }
 
 async function listen(

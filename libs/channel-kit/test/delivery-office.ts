@@ -65,7 +65,7 @@ export class Office {
         },
         newer: ({ seq }, version) => this.newer.push(`${seq} ${version}`),
       },
-      onEnd: (_key, { seq }, end) => this.ended.push(`${seq} ${end.kind === "settled" ? end.as : end.kind}`),
+      onEnd: (_reply, { seq }, end) => this.ended.push(`${seq} ${end.kind === "settled" ? end.as : end.kind}`),
       onTrouble: (line) => this.troubles.push(line),
       limits: { ...DEFAULT_LIMITS, firstPauseMs: 10, longestPauseMs: 10 },
     });

@@ -1,5 +1,5 @@
 import type { SessionKey } from "@troupe/contracts";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
 import { type Channel, Delivery, type Reply, type SendOutcome } from "../src/index.js";
 import { type SimulationEnd, simulate, type World } from "./delivery-simulation.js";
 import { MemoryLedger } from "./memory-ledger.js";
@@ -68,13 +68,15 @@ describe("one reply", () => {
     return { ledger, delivery: new Delivery(ports, { place: { key, id: reply.id }, seq: 7, reply, sender }) };
   }
   const ours = (): boolean => true;
+  /** As an author says it whom no compiler holds. */
+  const said = (value: unknown): SendOutcome => value as SendOutcome;
 
   it("D1 is in the ledger as being sent when it is sent, and confirmed with its receipt afterwards", async () => {
     const { ledger, delivery: one } = delivery(async () => {
       expect(ledger.records()).toMatchObject([{ id: "r_1", seq: 7, status: "sending", attempt: 1, sender: "p1" }]);
       return { kind: "delivered", receipt: "m-99" };
     });
-    expect(await one.attempt(ours)).toMatchObject({ kind: "settled", as: "confirmed" });
+    expect(await one.attempt(ours)).toMatchObject({ kind: "settled", as: "confirmed", wasUnsettled: false });
     expect(ledger.records()).toMatchObject([{ status: "confirmed", receipt: "m-99", reason: null }]);
   });
 
@@ -84,12 +86,22 @@ describe("one reply", () => {
       attempts.push(attempt);
       return { kind: "not-sent", reason: "busy", retryAfterMs: 7 };
     });
-    expect(await one.attempt(ours)).toEqual({ kind: "again", reason: "busy", attempt: 1, afterMs: 7 });
+    expect(await one.attempt(ours)).toMatchObject({ kind: "again", reason: "busy", attempt: 1, afterMs: 7 });
     expect(await one.attempt(ours)).toMatchObject({ kind: "again" });
     expect(await one.attempt(ours)).toMatchObject({ kind: "settled", as: "rejected" });
     expect(attempts).toEqual([1, 2, 3]);
     expect(ledger.records()[0]?.reason).toBe("not sent in 3 attempts: busy");
   });
+
+  it.each(["rejected", "not-sent", "unknown"] as const)(
+    "is told of as it is recorded, cut, when the outside says %s with a book",
+    async (kind) => {
+      const { ledger, delivery: one } = delivery(async () => ({ kind, reason: "long ".repeat(400_000) }));
+      const end = await one.attempt(ours);
+      expect(end).toMatchObject({ reason: ledger.records()[0]?.reason });
+      expect("reason" in end && String(end.reason).length).toBeLessThan(200);
+    },
+  );
 
   it("D3 is left to whoever looks into it when its sender died in the middle", async () => {
     const { ledger, delivery: dying } = delivery(() => new Promise<SendOutcome>(() => undefined), "dying");
@@ -108,7 +120,63 @@ describe("one reply", () => {
     const { delivery: next } = delivery(() => Promise.reject(new Error("sent twice")), "next", ledger);
     await next.attempt(ours);
     answer({ kind: "delivered" });
-    expect(await end).toMatchObject({ kind: "settled", as: "confirmed" });
+    expect(await end).toMatchObject({ kind: "settled", as: "confirmed", wasUnsettled: true });
+    expect(ledger.records()).toMatchObject([{ status: "confirmed" }]);
+  });
+
+  it.each([Number.NaN, Number.POSITIVE_INFINITY, -1, "7", null, {}])(
+    "is sent again at the kit's own pace when the outside asks for a pause of %j",
+    async (asked) => {
+      const { delivery: one } = delivery(async () => said({ kind: "not-sent", reason: "busy", retryAfterMs: asked }));
+      expect(await one.attempt(ours)).toMatchObject({ kind: "again", reason: "busy", afterMs: undefined });
+    },
+  );
+
+  it.each([undefined, null, "delivered", [], {}, { kind: "ok" }, { kind: 1 }])(
+    "D3 is sent once, and flagged, when its send resolves to %j, which is no outcome",
+    async (value) => {
+      const { ledger, delivery: one } = delivery(async () => said(value));
+      const end = await one.attempt(ours);
+      expect(end).toMatchObject({ kind: "settled", as: "unsettled", reason: expect.stringMatching(/^send /) });
+      expect(ledger.records()).toMatchObject([{ status: "unsettled", attempt: 1 }]);
+    },
+  );
+
+  it.each([
+    [
+      { kind: "delivered", receipt: 42 },
+      { status: "confirmed", receipt: null },
+    ],
+    [{ kind: "rejected" }, { status: "rejected", reason: "no reason given" }],
+    [
+      { kind: "not-sent", reason: 503 },
+      { status: "waiting", reason: "no reason given" },
+    ],
+    [
+      { kind: "unknown", reason: null },
+      { status: "unsettled", reason: "no reason given" },
+    ],
+  ])("is recorded as %j says, whatever else is wrong with that", async (value, record) => {
+    const { ledger, delivery: one } = delivery(async () => said(value));
+    await one.attempt(ours);
+    expect(ledger.records()).toMatchObject([record]);
+  });
+
+  it("D3 is flagged though what its send throws has no text for a message", async () => {
+    const odd = Object.assign(new Error("x"), { message: 503 });
+    const { ledger, delivery: one } = delivery(() => Promise.reject(odd));
+    expect(await one.attempt(ours)).toMatchObject({ kind: "settled", as: "unsettled" });
+    expect(ledger.records()).toMatchObject([{ status: "unsettled" }]);
+  });
+
+  it("D5 is told of by whoever writes it down at last, also right before others take over", async () => {
+    const { ledger, delivery: one } = delivery(async () => {
+      vi.spyOn(ledger, "write").mockRejectedValueOnce(new Error("away"));
+      return { kind: "delivered" };
+    });
+    await expect(one.attempt(ours)).rejects.toThrow("away");
+    expect(await one.close()).toMatchObject({ kind: "settled", as: "confirmed" });
+    expect(await one.close()).toBeNull();
     expect(ledger.records()).toMatchObject([{ status: "confirmed" }]);
   });
 

@@ -5,21 +5,20 @@ import {
   encode,
   formatSessionId,
   mailSubject,
-  MAX_TEXT_LENGTH,
   parseSessionId,
   Reset,
   SCHEMA_VERSION,
   type SessionKey,
   turnIdOf,
 } from "@troupe/contracts";
-import type { MailSender } from "@troupe/jetstream";
+import { type MailSender, StreamFull, TooLarge } from "@troupe/jetstream";
 import { newTrace } from "@troupe/platform";
 import type { HeardMessage, Intake, Taken } from "../channel.js";
+import { checkControl, checkHeard } from "./intake-check.js";
 import { IntakeRefusal } from "./intake-refusal.js";
 import type { MessageInbox } from "./message-inbox.js";
 
 const SCHEMAS = { cancel: Cancel, reset: Reset } as const;
-const MAX_ID_LENGTH = 512;
 
 export interface IntakePorts {
   readonly channel: ChannelName;
@@ -37,10 +36,9 @@ export function channelIntake({ channel, inbox, mail, onExpected }: IntakePorts)
     return parsed.key;
   };
 
-  const accept = async ({ conversation, messageId, text, principal }: HeardMessage): Promise<Taken> => {
+  const accept = async (message: HeardMessage): Promise<Taken> => {
+    const { conversation, messageId, text, principal } = checkHeard(message);
     const key = keyOf(conversation);
-    const problem = problemOf(messageId, text);
-    if (problem !== undefined) throw new IntakeRefusal("invalid", problem);
     // Watched before the message is sent, so that no word of the answer is missed.
     const forget = onExpected(key, turnIdOf(key, messageId));
     try {
@@ -58,24 +56,36 @@ export function channelIntake({ channel, inbox, mail, onExpected }: IntakePorts)
       return { turn, duplicate };
     } catch (error) {
       forget();
-      throw error;
+      throw refusalOf(error);
     }
   };
 
   return {
     accept,
-    control: async (conversation, kind, principal) => {
+    control: async (...said) => {
+      const { conversation, kind, principal } = checkControl({
+        conversation: said[0],
+        kind: said[1],
+        principal: said[2],
+      });
       const id = `c_${randomBytes(16).toString("hex")}`;
       const body = encode(SCHEMAS[kind], { v: SCHEMA_VERSION, id, kind, principal });
-      await mail.send({ subject: mailSubject("session", keyOf(conversation), "in"), id, body });
+      const subject = mailSubject("session", keyOf(conversation), "in");
+      await mail.send({ subject, id, body }).catch((error: unknown) => {
+        throw refusalOf(error);
+      });
     },
   };
 }
 
-function problemOf(messageId: string, text: string): string | undefined {
-  if (messageId === "" || messageId.length > MAX_ID_LENGTH) return `a message id has 1 to ${MAX_ID_LENGTH} characters`;
-  if (text === "") return "the message is empty";
-  if (text.length > MAX_TEXT_LENGTH) return `the message is over ${MAX_TEXT_LENGTH} characters`;
-  if (!text.isWellFormed() || !messageId.isWellFormed()) return "the message holds half of a surrogate pair";
-  return undefined;
+/** What the channel may tell the outside; what has happened inside is the cause. */
+function refusalOf(cause: unknown): IntakeRefusal {
+  if (cause instanceof IntakeRefusal) return cause;
+  if (cause instanceof TooLarge)
+    return new IntakeRefusal("invalid", `the message is over ${cause.limit} bytes`, { cause });
+  const why =
+    cause instanceof StreamFull
+      ? "there is no room for more messages at the moment"
+      : "the message system cannot be reached at the moment";
+  return new IntakeRefusal("unavailable", `${why}; the message may be repeated under the same id`, { cause });
 }

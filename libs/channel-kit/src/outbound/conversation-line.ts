@@ -1,9 +1,12 @@
 import { decodeReply, type SessionKey } from "@troupe/contracts";
 import type { OutboxBell, OutboxEvent } from "@troupe/jetstream";
 import type { Backoff } from "@troupe/platform";
-import type { AttemptEnd, Delivery } from "./delivery.js";
+import type { Delivery } from "./delivery.js";
+import type { DeliveryReport } from "./delivery-report.js";
 import { replyOf } from "./reply.js";
 import type { UnreadReplies } from "./unread-replies.js";
+
+type ShownReply = NonNullable<ReturnType<typeof replyOf>>;
 
 /** What a line works with; all of it is shared by the lines of a desk. */
 export interface LinePorts {
@@ -15,13 +18,13 @@ export interface LinePorts {
   readonly exists: (seq: number) => Promise<boolean>;
   /** Up to here all replies of the channel are delivered. */
   readonly floor: () => Promise<number>;
-  readonly delivery: (key: SessionKey, event: OutboxEvent, reply: NonNullable<ReturnType<typeof replyOf>>) => Delivery;
+  readonly delivery: (key: SessionKey, event: OutboxEvent, reply: ShownReply) => Delivery;
   readonly ack: (bell: OutboxBell) => void;
   readonly nak: (bell: OutboxBell, delayMs: number) => void;
   /** Before a reply is shown: nothing that it replaces may be shown after it. */
   readonly beforeSend: (key: SessionKey, turn: string | null) => Promise<void>;
   readonly unread: Pick<UnreadReplies, "bury" | "newer">;
-  readonly onEnd: (key: SessionKey, event: OutboxEvent, end: AttemptEnd) => void;
+  readonly onEnd: DeliveryReport;
   readonly onTrouble: (key: SessionKey, cause: unknown) => void;
   /** Pauses while something of ours does not work. */
   readonly troubles: () => Backoff;
@@ -55,7 +58,7 @@ export class ConversationLine {
   readonly #ports: LinePorts;
   readonly #bells = new Map<number, OutboxBell>();
   #settledTo: number | undefined;
-  #current: { readonly seq: number; readonly delivery: Delivery } | undefined;
+  #current: { readonly event: OutboxEvent; readonly reply: ShownReply; readonly delivery: Delivery } | undefined;
 
   /** @param settledTo up to here the conversation's replies are settled, if that is known */
   constructor(key: SessionKey, ports: LinePorts, settledTo: number | undefined) {
@@ -114,11 +117,13 @@ export class ConversationLine {
 
   /** D5 Whoever takes over finds what is known here. */
   async #close(): Promise<void> {
-    const delivery = this.#current?.delivery;
+    const current = this.#current;
     this.#current = undefined;
-    for (let tries = 1; delivery !== undefined; tries++) {
+    for (let tries = 1; current !== undefined; tries++) {
       try {
-        return await delivery.close();
+        const end = await current.delivery.close();
+        if (end !== null) this.#ports.onEnd(current.reply, current.event, end);
+        return;
       } catch (cause) {
         this.#ports.onTrouble(this.#key, cause);
         if (tries === CLOSE_TRIES) return;
@@ -159,12 +164,12 @@ export class ConversationLine {
     }
     const reply = replyOf(this.#key, decoded.message);
     if (reply === null) return "done";
-    if (this.#current?.seq !== event.seq) {
-      this.#current = { seq: event.seq, delivery: this.#ports.delivery(this.#key, event, reply) };
+    if (this.#current?.event.seq !== event.seq) {
+      this.#current = { event, reply, delivery: this.#ports.delivery(this.#key, event, reply) };
     }
     await this.#ports.beforeSend(this.#key, reply.turn);
     const end = await this.#current.delivery.attempt(isOurs);
-    this.#ports.onEnd(this.#key, event, end);
+    this.#ports.onEnd(reply, event, end);
     if (end.kind === "again") return this.#ports.pauseAfter(end.attempt, end.afterMs);
     this.#current = undefined;
     if (end.kind === "newer") {

@@ -6,7 +6,7 @@ import { backoff } from "@troupe/platform";
 import type { Channel } from "../channel.js";
 import { BellKeeper } from "./bell-keeper.js";
 import { ConversationLine, type LinePorts } from "./conversation-line.js";
-import { type AttemptEnd, Delivery } from "./delivery.js";
+import { Delivery } from "./delivery.js";
 import type { DeliveryClock } from "./delivery-clock.js";
 import { pauseAfter } from "./delivery-rules.js";
 
@@ -19,7 +19,7 @@ export interface DeskPorts {
   readonly exists: LinePorts["exists"];
   readonly beforeSend: LinePorts["beforeSend"];
   readonly unread: LinePorts["unread"];
-  readonly onEnd: (key: SessionKey, event: OutboxEvent, end: AttemptEnd) => void;
+  readonly onEnd: LinePorts["onEnd"];
   /** @param cause what was thrown */
   readonly onTrouble: (line: string, cause: unknown) => void;
   readonly limits: DeliveryLimits;

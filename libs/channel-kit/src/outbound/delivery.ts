@@ -10,6 +10,7 @@ import {
   type Settlement,
   settlementOf,
 } from "./delivery-rules.js";
+import { saidOutcome } from "./said-outcome.js";
 
 /**
  * One reply on its way to a person.
@@ -48,11 +49,25 @@ export interface OutgoingReply {
 }
 
 export type AttemptEnd =
-  | { readonly kind: "settled"; readonly as: Settlement; readonly reason: string | null; readonly attempt: number }
+  | {
+      readonly kind: "settled";
+      readonly as: Settlement;
+      readonly reason: string | null;
+      readonly attempt: number;
+      /** D4 It had been flagged as a reply of which nobody can tell. */
+      readonly wasUnsettled: boolean;
+    }
   /** Settled before, by whomever. */
   | { readonly kind: "known"; readonly as: Settlement }
   /** To be attempted again after a pause. */
-  | { readonly kind: "again"; readonly reason: string; readonly attempt: number; readonly afterMs: number | undefined }
+  | {
+      readonly kind: "again";
+      readonly reason: string;
+      readonly attempt: number;
+      readonly afterMs: number | undefined;
+      /** It may be shown already: to be sent again does no harm. */
+      readonly isDoubtful: boolean;
+    }
   /** Nobody is to see it any more, and nothing of it is left. */
   | { readonly kind: "gone" }
   /** It is no longer this process that delivers. */
@@ -101,17 +116,20 @@ export class Delivery {
   }
 
   /**
-   * D5 Says what this process knows before others take over; nothing is sent any more.
+   * D5 Says what this process knows before others take over; nothing is sent any more. Resolves to how a send ended
+   * that had not been recorded yet, if there was one.
    *
    * @throws what the ledger throws: call it again
    */
-  async close(): Promise<void> {
+  async close(): Promise<AttemptEnd | null> {
     const claim = this.#claim ?? (this.#inDoubt ? await this.#ownClaim() : undefined);
-    if (claim !== undefined && this.#outcome !== undefined) await this.#record(claim, this.#outcome);
+    let end: AttemptEnd | null = null;
+    if (claim !== undefined && this.#outcome !== undefined) end = await this.#record(claim, this.#outcome);
     else if (claim !== undefined) await this.#give(claim);
     this.#claim = undefined;
     this.#outcome = undefined;
     this.#inDoubt = false;
+    return end;
   }
 
   async #ownClaim(): Promise<Claim | undefined> {
@@ -164,7 +182,7 @@ export class Delivery {
           const { change } = finding;
           this.#inDoubt = false;
           if (finding.claims) return { revision, change };
-          return { kind: "settled", as: "unsettled", reason: change.reason, attempt: change.attempt };
+          return { kind: "settled", as: "unsettled", ...saidOf(change), wasUnsettled: false };
         }
       }
       stored = await ledger.read(place);
@@ -183,9 +201,9 @@ export class Delivery {
     });
     if (hurry.aborted) limit.abort();
     try {
-      return await Promise.race([channel.send({ ...this.#outgoing.reply, attempt }, limit.signal), late]);
+      return saidOutcome(await Promise.race([channel.send({ ...this.#outgoing.reply, attempt }, limit.signal), late]));
     } catch (error) {
-      return { kind: "unknown", reason: error instanceof Error ? error.message : String(error) };
+      return saidOutcome({ kind: "unknown", reason: error instanceof Error ? error.message : error });
     } finally {
       clearTimeout(timer);
       hurry.removeEventListener("abort", cut);
@@ -196,7 +214,7 @@ export class Delivery {
   async #record({ revision, change: claim }: Claim, outcome: SendOutcome): Promise<AttemptEnd> {
     const { ledger, channel, maxAttempts } = this.#ports;
     const change = changeOf(outcome, claim, { resend: channel.resend, maxAttempts });
-    const end: AttemptEnd = endOf(change, outcome);
+    let end = endOf(change, outcome, false);
     let expected = revision;
     while ((await this.#write(change, expected)) === null) {
       const stored = await ledger.read(this.#outgoing.place);
@@ -208,6 +226,7 @@ export class Delivery {
         const as = settlementOf(found.status);
         return as === null ? { kind: "left" } : { kind: "known", as };
       }
+      end = endOf(change, outcome, found.status === "unsettled");
       expected = stored.revision;
     }
     return end;
@@ -222,12 +241,16 @@ export class Delivery {
   }
 }
 
-function endOf({ status, reason, attempt }: RecordChange, outcome: SendOutcome): AttemptEnd {
-  const as = settlementOf(status);
-  if (as !== null) return { kind: "settled", as, reason, attempt };
+function endOf(change: RecordChange, outcome: SendOutcome, wasUnsettled: boolean): AttemptEnd {
+  const { reason, attempt } = saidOf(change);
+  const as = settlementOf(change.status);
+  if (as !== null) return { kind: "settled", as, reason, attempt, wasUnsettled };
   const afterMs = outcome.kind === "not-sent" ? outcome.retryAfterMs : undefined;
-  return { kind: "again", reason: reason ?? "not sent", attempt, afterMs };
+  return { kind: "again", reason: reason ?? "not sent", attempt, afterMs, isDoubtful: outcome.kind === "unknown" };
 }
+
+/** As the record has it: whoever is told of it writes it into a log. */
+const saidOf = ({ reason, attempt }: RecordChange) => ({ reason: bounded(reason), attempt });
 
 /** What the outside says may be of any length; the ledger's size is reckoned with short records. */
 function bounded(text: string | null): string | null {
