@@ -69,6 +69,6 @@ async function take(intake: Intake, request: IncomingMessage, response: ServerRe
     const taken = await intake.accept({ conversation, messageId, text, principal: "somebody" });
     response.end(JSON.stringify(taken));
   } catch (error) {
-    response.writeHead(error instanceof IntakeRefusal && !error.isPassing ? 422 : 503).end();
+    response.writeHead(error instanceof IntakeRefusal ? 422 : 503).end();
   }
 }

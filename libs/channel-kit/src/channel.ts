@@ -85,8 +85,8 @@ export interface Intake {
   /**
    * Resolves when the message is stored for good, once however often it is repeated.
    *
-   * @throws IntakeRefusal: when it `isPassing` the same message may be repeated, else it can never be taken. Its sentence
-   * may be told to the outside.
+   * @throws IntakeRefusal when it can never be taken, IntakePause when the same message may be repeated; the sentence of
+   * either may be told to the outside
    */
   accept(message: HeardMessage): Promise<Taken>;
   /** Cancels what runs in a conversation, or begins it anew. Repeating it is the caller's affair. Throws as `accept` does. */

@@ -27,6 +27,7 @@ export {
 } from "./inbound/final-lookup.js";
 export { tellingFull } from "./inbound/full-mail.js";
 export { channelIntake, type IntakePorts } from "./inbound/intake.js";
+export { IntakePause } from "./inbound/intake-pause.js";
 export { IntakeRefusal } from "./inbound/intake-refusal.js";
 export { type AcceptedMessage, contentDigest, type IncomingMessage, MessageInbox } from "./inbound/message-inbox.js";
 export { readEntry, type ReadEntry } from "./inbound/read-entry.js";

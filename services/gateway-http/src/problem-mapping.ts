@@ -22,7 +22,6 @@ const NATS_ERRORS: ReadonlySet<string> = new Set(["WireError", "TimeoutError", "
 export function problemOf(error: unknown): HttpProblem | undefined {
   if (error instanceof HttpProblem) return error;
   if (error instanceof IntakeRefusal) {
-    if (error.isPassing) return unavailable(error);
     return new HttpProblem(error.code === "id_conflict" ? 409 : 422, error.code, error.message);
   }
   if (error instanceof StreamFull) {

@@ -15,6 +15,7 @@ import { type MailSender, StreamFull, TooLarge } from "@troupe/jetstream";
 import { newTrace } from "@troupe/platform";
 import type { HeardMessage, Intake, Taken } from "../channel.js";
 import { checkControl, checkHeard } from "./intake-check.js";
+import { IntakePause } from "./intake-pause.js";
 import { IntakeRefusal } from "./intake-refusal.js";
 import type { MessageInbox } from "./message-inbox.js";
 
@@ -79,7 +80,7 @@ export function channelIntake({ channel, inbox, mail, onExpected }: IntakePorts)
 }
 
 /** What the channel may tell the outside; what has happened inside is the cause. */
-function refusalOf(cause: unknown): IntakeRefusal {
+function refusalOf(cause: unknown): IntakeRefusal | IntakePause {
   if (cause instanceof IntakeRefusal) return cause;
   if (cause instanceof TooLarge)
     return new IntakeRefusal("invalid", `the message is over ${cause.limit} bytes`, { cause });
@@ -87,5 +88,5 @@ function refusalOf(cause: unknown): IntakeRefusal {
     cause instanceof StreamFull
       ? "there is no room for more messages at the moment"
       : "the message system cannot be reached at the moment";
-  return new IntakeRefusal("unavailable", `${why}; the message may be repeated under the same id`, { cause });
+  return new IntakePause(`${why}; the message may be repeated under the same id`, { cause });
 }
