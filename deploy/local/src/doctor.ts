@@ -9,7 +9,7 @@ import { inspectOrchestrators } from "./mail-takers.js";
 import { probeNats } from "./nats-probe.js";
 import { isNewEnough, NEEDED_VERSION } from "./nats-server/server-version.js";
 
-const Picked = Config.pick({ http: true, dataDir: true });
+const Picked = Config.pick({ gateway: true, dataDir: true });
 const Nats = Config.pick({ nats: true });
 
 const START = "start it: npm start";
@@ -28,7 +28,7 @@ export async function inspectInstallation(say: (line: string) => void): Promise<
   if (typeof config === "string") checks.push(check("configuration", "", async () => wrong(config)));
   else {
     checks.push(check("data folder", "look at it", () => inspectDataFolder(config.dataDir)));
-    checks.push(check("gateway", START, () => inspectGateway(addressOf(config.http))));
+    checks.push(check("gateway", START, () => inspectGateway(config.gateway.url)));
   }
   const nats = check("NATS", `${START}, or correct NATS_URL`, inspectNats);
   checks.push(nats);
@@ -62,7 +62,7 @@ function inspectNode(): Finding {
 
 async function inspectDataFolder(folder: string): Promise<Finding> {
   const open: string[] = [];
-  for (const name of ["", "nats.json", "nats-server.conf", "keys"]) {
+  for (const name of ["", "nats.json", "nats-server.conf", "gateway.json", "keys"]) {
     const found = await stat(join(folder, name)).catch(() => undefined);
     if (name === "" && found === undefined) return broken(`${folder} does not exist yet`, "npm start makes it");
     if (found !== undefined && (found.mode & 0o077) !== 0) open.push(join(folder, name));
@@ -87,11 +87,6 @@ async function inspectWork([, nats]: Check): Promise<readonly Finding[]> {
   const config = pick(Nats);
   const known = typeof config !== "string" && nats.every(({ state }) => state === "ok");
   return known ? [await inspectOrchestrators(config.nats)] : [];
-}
-
-function addressOf({ host, port }: { host: string; port: number }): string {
-  const own = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  return `http://${own.includes(":") ? `[${own}]` : own}:${port}`;
 }
 
 /** Asking for the list of models costs nothing and needs the key. Servers without such a list are reachable all the same. */
