@@ -2,100 +2,105 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { Config, ConfigError, loadConfig } from "@troupe/platform";
 import type { z } from "zod";
+import { broken, type Finding, lineOf, well } from "./finding.js";
+import { inspectGateway } from "./gateway-readiness.js";
+import { askHttp } from "./http-question.js";
+import { inspectOrchestrators } from "./mail-takers.js";
 import { probeNats } from "./nats-probe.js";
 import { isNewEnough, NEEDED_VERSION } from "./nats-server/server-version.js";
 
-const ASK_LIMIT_MS = 5_000;
+const Picked = Config.pick({ gateway: true, dataDir: true });
+const Nats = Config.pick({ nats: true });
 
-/** One thing looked at: what is well, or what is broken. */
-type Finding = { readonly ok: true; readonly text: string } | { readonly ok: false; readonly text: string };
+const START = "start it: npm start";
 
-const Picked = Config.pick({ http: true, dataDir: true });
+/** What was looked at, and what was found. */
+type Check = readonly [name: string, findings: readonly Finding[]];
 
 /**
- * Looks at everything a working installation needs and says one line for each.
+ * Looks at everything a working installation needs and says a line for each, and for each thing that is not well.
  *
- * @returns whether all is well
+ * @returns whether nothing is broken
  */
 export async function inspectInstallation(say: (line: string) => void): Promise<boolean> {
-  const findings: Promise<readonly [string, Finding]>[] = [check("node", async () => inspectNode())];
+  const checks: Promise<Check>[] = [check("node", "", async () => inspectNode())];
   const config = pick(Picked);
-  if (typeof config === "string") findings.push(check("configuration", async () => broken(config)));
+  if (typeof config === "string") checks.push(check("configuration", "", async () => wrong(config)));
   else {
-    findings.push(check("data folder", () => inspectDataFolder(config.dataDir)));
-    findings.push(check("gateway", () => inspectGateway(config.http)));
+    checks.push(check("data folder", "look at it", () => inspectDataFolder(config.dataDir)));
+    checks.push(check("gateway", START, () => inspectGateway(config.gateway.url)));
   }
-  findings.push(check("NATS", inspectNats));
-  findings.push(check("model", inspectModel));
-  let allWell = true;
-  for (const finding of findings) {
-    const [name, { ok, text }] = await finding;
-    say(`${ok ? "ok    " : "broken"} ${name}: ${text}`);
-    allWell &&= ok;
+  const nats = check("NATS", `${START}, or correct NATS_URL`, inspectNats);
+  checks.push(nats);
+  checks.push(check("orchestrator", "look at the NATS server", async () => inspectWork(await nats)));
+  checks.push(check("model", "check OPENAI_BASE_URL, or the servers under providers", inspectModel));
+  let broke = false;
+  for (const one of checks) {
+    const [name, findings] = await one;
+    for (const finding of findings) say(lineOf(name, finding));
+    broke ||= findings.some(({ state }) => state === "broken");
   }
-  return allWell;
+  return !broke;
 }
 
-async function check(name: string, look: () => Promise<Finding>): Promise<readonly [string, Finding]> {
+/** @param advice what to do when the look itself fails */
+async function check(name: string, advice: string, look: () => Promise<Finding | readonly Finding[]>): Promise<Check> {
   try {
-    return [name, await look()];
+    const found = await look();
+    return [name, "state" in found ? [found] : found];
   } catch (error) {
-    return [name, broken(lineOf(error))];
+    const [reason = ""] = (error instanceof Error ? error.message : String(error)).split("\n", 1);
+    return [name, [broken(reason, advice)]];
   }
 }
 
 function inspectNode(): Finding {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   const enough = major > 20 || (major === 20 && minor >= 19);
-  return enough ? well(process.versions.node) : broken(`${process.versions.node} found, 20.19 needed`);
+  return enough ? well(process.versions.node) : broken(`${process.versions.node} found`, "install 20.19 or newer");
 }
 
 async function inspectDataFolder(folder: string): Promise<Finding> {
   const open: string[] = [];
-  for (const name of ["", "nats.json", "nats-server.conf", "keys"]) {
+  for (const name of ["", "nats.json", "nats-server.conf", "gateway.json", "keys"]) {
     const found = await stat(join(folder, name)).catch(() => undefined);
-    if (name === "" && found === undefined) return broken(`${folder} does not exist yet, npm start makes it`);
+    if (name === "" && found === undefined) return broken(`${folder} does not exist yet`, "npm start makes it");
     if (found !== undefined && (found.mode & 0o077) !== 0) open.push(join(folder, name));
   }
-  return open.length === 0 ? well(folder) : broken(`others on this machine can read ${open.join(", ")}`);
+  if (open.length === 0) return well(folder);
+  return broken(`others on this machine can read ${open.join(", ")}`, `chmod go-rwx ${open.join(" ")}`);
 }
 
 async function inspectNats(): Promise<Finding> {
-  const config = pick(Config.pick({ nats: true }));
-  if (typeof config === "string") return broken(config);
+  const config = pick(Nats);
+  if (typeof config === "string") return wrong(config);
   const { url, user, pass } = config.nats;
   const login = user === undefined || pass === undefined ? undefined : { user, pass };
   const { version, jetstream } = await probeNats(url, login === undefined ? {} : { login });
-  if (!isNewEnough(version)) return broken(`version ${version} found, ${NEEDED_VERSION} needed`);
-  return jetstream ? well(`version ${version} with JetStream at ${url}`) : broken(`JetStream is off at ${url}`);
+  if (!isNewEnough(version)) return broken(`version ${version} found`, `install ${NEEDED_VERSION} or newer`);
+  if (!jetstream) return broken(`JetStream is off at ${url}`, "start the server with it: nats-server -js");
+  return well(`version ${version} with JetStream at ${url}`);
 }
 
-async function inspectGateway({ host, port }: { host: string; port: number }): Promise<Finding> {
-  const own = host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host;
-  const url = `http://${own.includes(":") ? `[${own}]` : own}:${port}/healthz`;
-  const { status } = await ask(url);
-  return status === 200 ? well(url) : broken(`${url} answered ${status}`);
+/** Of a NATS server that is not well nothing more can be learnt. */
+async function inspectWork([, nats]: Check): Promise<readonly Finding[]> {
+  const config = pick(Nats);
+  const known = typeof config !== "string" && nats.every(({ state }) => state === "ok");
+  return known ? [await inspectOrchestrators(config.nats)] : [];
 }
 
 /** Asking for the list of models costs nothing and needs the key. Servers without such a list are reachable all the same. */
 async function inspectModel(): Promise<Finding> {
   const config = pick(Config.pick({ provider: true, models: true }));
-  if (typeof config === "string") return broken(config);
+  if (typeof config === "string") return wrong(config);
   const { baseUrl = "https://api.openai.com/v1", apiKey } = config.provider;
-  const { status } = await ask(`${baseUrl.replace(/\/$/, "")}/models`, {
+  const { status } = await askHttp(`${baseUrl.replace(/\/$/, "")}/models`, {
     authorization: `Bearer ${apiKey ?? ""}`,
   });
   const where = `${config.models.default} at ${new URL(baseUrl).host}`;
-  if (status === 401 || status === 403) return broken(`${where}: the key is refused (${status})`);
-  return status < 500 ? well(where) : broken(`${where} answered ${status}`);
-}
-
-async function ask(url: string, headers: Record<string, string> = {}): Promise<Response> {
-  try {
-    return await fetch(url, { headers, signal: AbortSignal.timeout(ASK_LIMIT_MS) });
-  } catch (error) {
-    throw new Error(`no answer from ${new URL(url).host}`, { cause: error });
-  }
+  if (status === 401 || status === 403)
+    return broken(`${where}: the key is refused (${status})`, "check OPENAI_API_KEY");
+  return status < 500 ? well(where) : broken(`${where} answered ${status}`, "look at the model server");
 }
 
 /** The picked part of the configuration, or all that is wrong with it in one line. */
@@ -109,14 +114,6 @@ function pick<S extends z.ZodType>(schema: S): z.output<S> | string {
   }
 }
 
-function lineOf(error: unknown): string {
-  return (error instanceof Error ? error.message : String(error)).split("\n", 1)[0] ?? "";
-}
-
-function well(text: string): Finding {
-  return { ok: true, text };
-}
-
-function broken(text: string): Finding {
-  return { ok: false, text };
+function wrong(problems: string): Finding {
+  return broken(problems, "correct it");
 }

@@ -54,6 +54,11 @@ export class LocalInstallation {
     const readies = await Promise.all(services.map((service) => this.#startService(service)));
     const url = readies.find((_, index) => services[index]?.console === true)?.url;
     const address = new URL(url ?? addressOf(settings));
+    // For commands in other terminals, which do not have this one's environment.
+    await writeSecretFile(
+      join(this.#options.dataFolder, "gateway.json"),
+      `${JSON.stringify({ url: address.origin })}\n`,
+    );
     return {
       console: `${address.origin}/?token=${encodeURIComponent(settings.token)}`,
       // With port 0 only the gateway knows where it is.

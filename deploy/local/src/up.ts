@@ -48,7 +48,7 @@ export async function up(options: UpOptions = {}): Promise<number> {
     const lock = await lockDataFolder(dataFolder);
     try {
       if (chats) screen = new Screen(join(dataFolder, "logs"));
-      await forgetOfflineModel(dataFolder);
+      await forgetAddresses(dataFolder);
       installation = new LocalInstallation({
         dataFolder,
         env: { ...env, TROUPE_DATA: dataFolder },
@@ -65,7 +65,7 @@ export async function up(options: UpOptions = {}): Promise<number> {
       return await (chats ? chat(new TerminalChat(chatEntry, begun.env), screen, signals) : serve(signals));
     } finally {
       await installation?.stop(STOP_LIMIT_MS);
-      await forgetOfflineModel(dataFolder).catch(() => undefined);
+      await forgetAddresses(dataFolder).catch(() => undefined);
       await lock.release();
     }
   } catch (error) {
@@ -86,9 +86,12 @@ function endByHangUp(): void {
   process.kill(process.pid, "SIGHUP");
 }
 
-/** An address at which nobody answers any more would keep later processes from saying that no model is configured. */
-async function forgetOfflineModel(dataFolder: string): Promise<void> {
-  await rm(join(dataFolder, "offline-model.json"), { force: true });
+/**
+ * Addresses at which nobody answers any more: that of a model would keep later processes from saying that none is
+ * configured, that of a gateway would send them to the wrong port.
+ */
+async function forgetAddresses(dataFolder: string): Promise<void> {
+  for (const name of ["offline-model.json", "gateway.json"]) await rm(join(dataFolder, name), { force: true });
 }
 
 async function serve(signals: StopSignals): Promise<number> {

@@ -26,7 +26,8 @@ describe("a start", () => {
     const { url, user, pass } = natsAccess();
     expect(await probeNats(url, { login: { user, pass } })).toMatchObject({ jetstream: true });
     await expect(probeNats(url, { login: { user, pass: "no" } })).rejects.toThrow("Authorization");
-    for (const name of ["nats.json", "nats-server.conf"]) {
+    expect(JSON.parse(here.read("gateway.json"))).toEqual({ url: new URL(console).origin });
+    for (const name of ["nats.json", "nats-server.conf", "gateway.json"]) {
       expect(statSync(join(here.dataFolder, name)).mode & 0o777).toBe(0o600);
     }
     const model = JSON.parse(here.read("offline-model.json"));
@@ -163,6 +164,7 @@ describe("the end", () => {
       expect(await start.ended).toBe(0);
       await here.gone();
       expect(here.read("offline-model.json")).toBe("");
+      expect(here.read("gateway.json")).toBe("");
       expect(here.read("ends")).toBe("gate SIGTERM\nactor SIGTERM\nmodel SIGTERM\n");
     },
   );

@@ -28,10 +28,13 @@ const LOCAL_HOSTS = new Set(["localhost", "127.0.0.1", "[::1]"]);
  * @throws ConfigError when the configuration is wrong
  */
 export async function gatewayAddress(options: AddressOptions, env?: Environment): Promise<GatewayAddress> {
-  const config = loadConfig(Config.pick({ http: true, token: true, dataDir: true }), env === undefined ? {} : { env });
-  const home = `http://${reachable(config.http.host)}:${config.http.port}`;
-  const url = options.url === undefined ? new URL(home) : parseUrl(options.url);
-  const local = LOCAL_HOSTS.has(url.hostname) || url.host === new URL(home).host;
+  const config = loadConfig(
+    Config.pick({ gateway: true, token: true, dataDir: true }),
+    env === undefined ? {} : { env },
+  );
+  const home = new URL(config.gateway.url);
+  const url = options.url === undefined ? home : parseUrl(options.url);
+  const local = LOCAL_HOSTS.has(url.hostname) || url.host === home.host;
   const at = { url: `${url.origin}${url.pathname.replace(/\/+$/, "")}`, local };
   if (options.token !== undefined) return { ...at, token: checked(options.token), tokenSource: "--token" };
   if (config.token !== undefined) {
@@ -53,13 +56,6 @@ function parseUrl(text: string): URL {
 function checked(token: string): string {
   if (!/^[\x21-\x7e]+$/.test(token)) throw new UsageError("--token: expected printable ASCII without spaces");
   return token;
-}
-
-/** A gateway that listens on every address is reached on this machine's own. */
-function reachable(host: string): string {
-  if (host === "0.0.0.0") return "127.0.0.1";
-  if (host === "::") return "[::1]";
-  return host.includes(":") && !host.startsWith("[") ? `[${host}]` : host;
 }
 
 async function readToken(path: string): Promise<string | undefined> {

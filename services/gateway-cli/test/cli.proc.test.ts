@@ -134,6 +134,13 @@ test("a gateway that is not there, and a token that is refused, are one line eac
   expect(await troupe(["sessions"], { token: "wrong" }).ended).toMatchObject({ code: 1, stderr: refused });
 });
 
+test("a gateway on another port is found by what its start has left in the data folder", async () => {
+  await writeFile(join(data, "gateway.json"), JSON.stringify({ url: gateway.url }));
+  gateway.onTurn = (turn) => gateway.final(turn, { text: "found" });
+  const run = troupe(["chat", "--once", "hi"], { env: { TROUPE_HTTP_PORT: "" } });
+  expect(await run.ended).toMatchObject({ code: 0, stdout: "found\n" });
+});
+
 test("the local gateway's token is found in the data folder, and goes to no other host", async () => {
   await mkdir(join(data, "keys"));
   await writeFile(join(data, "keys", "http-token"), `${TOKEN}\n`);

@@ -27,7 +27,7 @@ export interface PullOwner<D extends Delivered> {
  * How long a request stands. A process that is halted keeps its connection, and the server goes on serving its request:
  * each bell that is lost to it rings again only after the ack wait, and to it once more while the request stands.
  */
-const EXPIRES_MS = 2_000;
+export const EXPIRES_MS = 2_000;
 /** The server allows half of that at most. */
 const HEARTBEAT_MS = 1_000;
 /** For what came without being asked for; at once it would come straight back. */

@@ -1,5 +1,6 @@
 export { type BlobPlace, type BlobStore, blobStore } from "./blob-store.js";
 export { type BellOptions, ringBells } from "./bell-source.js";
+export { type BellService, watchBells } from "./bell-watch.js";
 export type { Bus } from "./bus.js";
 export { BusError } from "./bus-error.js";
 export { connectBus, type ConnectRequest, type NatsTarget } from "./connection.js";

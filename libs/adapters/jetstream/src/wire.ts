@@ -22,6 +22,8 @@ export class Wire {
   #generation = 1;
   #up = true;
   #closed = false;
+  #unanswered = 0;
+  #isSilent = false;
   readonly #box: ReplyBox;
   #due: NodeJS.Immediate | undefined;
   readonly #soon: { readonly subject: string; readonly payload: string }[] = [];
@@ -142,7 +144,10 @@ export class Wire {
 
   async #follow(): Promise<void> {
     for await (const status of this.nc.status()) {
-      if (status.type === "disconnect") this.#down(status.server);
+      if (status.type === "ping") this.#unanswered = status.pendingPings - 1;
+      // Comes just before the client gives a connection up; after an error that the server tells, too.
+      else if (status.type === "staleConnection") this.#isSilent = this.#unanswered > 0;
+      else if (status.type === "disconnect") this.#down(status.server);
       else if (status.type === "reconnect") this.#back(status.server);
       else if (status.type === "error" && status.error instanceof errors.PermissionViolationError) {
         if (status.error.operation === "publish") this.#box.forbid(status.error.subject);
@@ -152,10 +157,13 @@ export class Wire {
   }
 
   #down(server: string): void {
+    const isSilent = this.#isSilent;
+    this.#isSilent = false;
+    this.#unanswered = 0;
     if (!this.#up) return;
     this.#up = false;
     this.#box.failAll("disconnected");
-    this.#announce(false, `lost ${server}`);
+    this.#announce(false, isSilent ? `NATS at ${server} does not answer` : `lost ${server}`);
   }
 
   #back(server: string): void {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { LOG_LEVELS } from "./environment-variables.js";
+import { GatewaySettings } from "./gateway-settings.js";
 import { ModelChoice, ProviderSettings } from "./model-settings.js";
 import { NatsSettings } from "./nats-settings.js";
 import { TroupeFile } from "./troupe-file.js";
@@ -20,7 +21,10 @@ export const Config = z.object({
   turn: file.turn,
   introduction: file.introduction,
   channels: file.channels,
+  /** Where a gateway listens. */
   http: file.http,
+  /** Where its clients on this machine find it. */
+  gateway: GatewaySettings,
   retention: file.retention,
   nats: NatsSettings,
   /** The bearer token, when one is configured; see `ensureToken`. */

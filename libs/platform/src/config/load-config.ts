@@ -3,6 +3,7 @@ import type { Config } from "./config.js";
 import { ConfigError, type Problem } from "./config-error.js";
 import { dataDirOf } from "./data-dir.js";
 import { readVariables } from "./environment-variables.js";
+import { gatewaySettings } from "./gateway-settings.js";
 import { formOf, problemsOf } from "./issue.js";
 import { modelSettings } from "./model-settings.js";
 import { natsSettings } from "./nats-settings.js";
@@ -42,7 +43,12 @@ export function loadTree({ env = process.env, argv = process.argv }: LoadOptions
   const dataDir = dataDirOf(variables.TROUPE_DATA, argv[1]);
   const nats = natsSettings(variables, dataDir);
   const { models, provider, providers } = modelSettings({ env, read, file, dataDir });
-  const { agent, turn, introduction, channels, http, retention } = file.content;
+  const { agent, turn, introduction, channels, retention } = file.content;
+  const http = {
+    ...file.content.http,
+    host: variables.TROUPE_HTTP_HOST ?? file.content.http.host,
+    port: variables.TROUPE_HTTP_PORT ?? file.content.http.port,
+  };
 
   const absent = new Map<string, readonly Problem[]>();
   if ("absent" in nats) absent.set("nats", nats.absent);
@@ -57,11 +63,8 @@ export function loadTree({ env = process.env, argv = process.argv }: LoadOptions
       turn,
       introduction,
       channels,
-      http: {
-        ...http,
-        host: variables.TROUPE_HTTP_HOST ?? http.host,
-        port: variables.TROUPE_HTTP_PORT ?? http.port,
-      },
+      http,
+      gateway: gatewaySettings(variables, dataDir, http),
       retention,
       nats: "value" in nats ? nats.value : undefined,
       token: variables.TROUPE_TOKEN,
