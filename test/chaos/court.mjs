@@ -139,8 +139,10 @@ export class Court {
     this.judged.revisions += laws.revisions;
     if (entry?.lease) this.judged["leases left to run out"] += 1;
     this.#delays.take(session, this.#journal);
-    const shown = this.#screen.countOf(name);
-    this.#closed.push({ name, isErased: session.life > 0, events: eventsIn(outbox), stored: namesIn(stored), shown });
+    const { bornAt, life } = session;
+    const shown = this.#screen.countOf(name, bornAt);
+    const atRest = { events: eventsIn(outbox), stored: namesIn(stored), shown };
+    this.#closed.push({ name, bornAt, isErased: life > 0, ...atRest });
     record.forget(name);
     this.#screen.forget(name);
     this.#channels.forget(session);
@@ -160,9 +162,9 @@ export class Court {
     return { deliveries, screen };
   }
 
-  async #lookAgain({ name, isErased, events, stored, shown }) {
+  async #lookAgain({ name, bornAt, isErased, events, stored, shown }) {
     this.#at(name, "last look");
-    const shownNow = this.#screen.countOf(name);
+    const shownNow = this.#screen.countOf(name, bornAt);
     if (shownNow !== shown)
       this.#verdict.add("delivered twice", name, null, `${shown} replies were shown at rest, and ${shownNow} are now`);
     const now = eventsIn(await this.#record.finals(name));

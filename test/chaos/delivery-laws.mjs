@@ -96,4 +96,4 @@ function latePreviews(screen, isMeant) {
 }
 
 const isFinal = ({ id }) => id?.startsWith("r_");
-const generationOf = (id) => Number(id.slice(id.lastIndexOf("_") + 1));
+export const generationOf = (id) => Number(id.slice(id.lastIndexOf("_") + 1));

@@ -143,6 +143,12 @@ describe("the screen of a conversation", () => {
     expect(screen.of("b")).toEqual([]);
   });
 
+  it("counts those of before an erasure only when it is asked for all", () => {
+    const screen = new Screen(new Journal(), new Downtime({ orchestrators: 2 }));
+    for (const id of ["r_1_0", "r_2_1"]) screen.take("a", "shown", { ...sent, id });
+    expect([screen.countOf("a"), screen.countOf("a", 1), screen.countOf("b", 1)]).toEqual([2, 1, 0]);
+  });
+
   it("knows how many were shown when what they were is forgotten", () => {
     const screen = new Screen(new Journal(), new Downtime({ orchestrators: 2 }));
     screen.take("a", "shown", sent);
